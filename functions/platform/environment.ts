@@ -66,7 +66,10 @@ type PlainService = 'S3' | 'KMS' | 'LAMBDA' | 'PRICING' | 'SSM' | 'SESV2' | 'EXE
 
 /** Getters, so that a function without, for example, a bucket never fails on the missing variable. */
 export const environment = {
+  /** @throws {Error} if FIPS endpoints are required: requests without the SDK do not use them */
   get region() {
+    if (process.env.AWS_USE_FIPS_ENDPOINT === 'true')
+      throw new Error('AWS_USE_FIPS_ENDPOINT is not supported: unset it for the functions of this platform');
     return required('AWS_REGION');
   },
   /** Lambda sets these for every function; `sessionToken` is absent only for long-lived keys. */
@@ -81,6 +84,10 @@ export const environment = {
   endpoint(service: PlainService): string | undefined {
     const url = process.env[`AWS_ENDPOINT_URL_${service}`] || process.env.AWS_ENDPOINT_URL;
     return url?.replace(/\/+$/, '');
+  },
+  /** Trace header of the invocation, which the Lambda runtime sets. */
+  get trace() {
+    return process.env._X_AMZN_TRACE_ID || undefined;
   },
   /** Maximum attempts of a call to AWS; the variable is the SDKs' own. */
   get maxAttempts() {
@@ -162,6 +169,27 @@ export const environment = {
   get notifyFunction() {
     return required('NOTIFY_FUNCTION');
   },
+  /** Name of the function that sends the traces of runs. */
+  get traceFunction() {
+    return required('TRACE_FUNCTION');
+  },
+  /**
+   * Base URL of the operator's receiver of traces (OTLP over HTTP), without a trailing slash; undefined if there is none.
+   */
+  get otlpEndpoint() {
+    return process.env.OTLP_ENDPOINT || undefined;
+  },
+  /**
+   * Headers for it: `parameter` is the name of the SecureString in Parameter Store with them; `text` are the headers
+   * themselves, on one machine, which has no Parameter Store.
+   */
+  get otlpHeaders() {
+    return { parameter: process.env.OTLP_HEADERS_PARAMETER || undefined, text: process.env.OTLP_HEADERS ?? '' };
+  },
+  /** Name of the function that sends logs of environments to their followers. */
+  get environmentLogsFunction() {
+    return required('ENVIRONMENT_LOGS_FUNCTION');
+  },
   /** Name of the function that records the results of environment builds. */
   get environmentSettleFunction() {
     return required('ENVIRONMENT_SETTLE_FUNCTION');
@@ -241,8 +269,8 @@ export const environment = {
   get runnerTerraformVersion() {
     return process.env.RUNNER_TERRAFORM_VERSION || undefined;
   },
-  get holdSeconds() {
-    return Number(required('HOLD_SECONDS'));
+  get readySeconds() {
+    return Number(required('READY_SECONDS'));
   },
   get heartbeatSeconds() {
     return Number(required('HEARTBEAT_SECONDS'));

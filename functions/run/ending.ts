@@ -62,6 +62,20 @@ const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): s
   return parts.length ? `According to its log, ${parts.join(', and ')}.` : '';
 };
 
+/** Errors that end a run although the platform works: of its configuration or runner, a time limit, an operator. */
+const expectedErrors = [
+  'TerraformFailed',
+  'ConfigurationFailed',
+  'DataRestored',
+  'States.HeartbeatTimeout',
+  'States.Timeout',
+  'ExecutionStopped',
+];
+
+/** Whether the run ended because of the platform: a bug, a missing right, a service that refuses. */
+export const isPlatformFault = (ending: Ending, error: CaughtError | undefined): boolean =>
+  endings[ending] === 'errored' && error !== undefined && !expectedErrors.includes(error.Error);
+
 const isQueued = ({ status }: Run): boolean => status === 'plan_queued' || status === 'apply_queued';
 
 const whyErrored = (run: Run, error: CaughtError, recorded: number | undefined): string | undefined => {

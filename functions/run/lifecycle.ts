@@ -35,7 +35,6 @@ export type Next = Extract<
   | 'NeedsConfirmation'
   | 'PreApplyTasks'
   | 'NeedsConfirmationAfterTasks'
-  | 'ApplyOffered'
   | 'ApplyQueued'
   | 'Applying'
   | 'PostApplyTasks'
@@ -67,13 +66,8 @@ export const firstState = (run: Run): 'Pending' | 'Fetching' | 'PlanQueued' => {
 };
 
 /** The next state before an apply that was confirmed, or needs no confirmation. */
-const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyOffered' | 'ApplyQueued' => {
-  if (hasOpenStage(run, 'pre_apply')) return 'PreApplyTasks';
-  return run.plan.heldUntil ? 'ApplyOffered' : 'ApplyQueued';
-};
-
-/** Whether the apply waits only for a runner. */
-const isApplyNext = (next: Next): boolean => next === 'ApplyOffered' || next === 'ApplyQueued';
+const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyQueued' =>
+  hasOpenStage(run, 'pre_apply') ? 'PreApplyTasks' : 'ApplyQueued';
 
 /** The state after a step of the run that has just been recorded. */
 export const nextStep = (run: Run): Next => {
@@ -96,35 +90,29 @@ export const nextStep = (run: Run): Next => {
 export const passesConfirmation = (run: Run): boolean => {
   if (run.decision || run.status === 'apply_queued' || run.plan.report?.outcome !== 'finished') return false;
   const next = nextStep(run);
-  return next === 'PreApplyTasks' || isApplyNext(next);
+  return next === 'PreApplyTasks' || next === 'ApplyQueued';
 };
 
-/** Whether the run can apply once all checks have passed, so that the runner should stand by. */
+/** Whether the run can apply once all checks have passed, so that the plan's runner stays ready. */
 export const mayApply = (run: Run): boolean => {
   if (run.cancel || run.planOnly || run.plan.report?.outcome !== 'finished') return false;
   return !!run.plan.report.hasChanges || (run.allowEmptyApply && !run.savePlan);
 };
 
-/** Whether the machine is about to apply without any further wait. */
-export const isAboutToApply = (run: Run): boolean => {
-  const state = run.wait?.state;
-  if (state === 'ApplyQueued') return run.status === 'apply_queued' && !isStopped(run);
-  if (state === 'NeedsConfirmation')
-    return !run.cancel && run.decision?.action === 'apply' && isApplyNext(nextBeforeApply(run));
-  return state === 'Planning' && mayApply(run) && isApplyNext(nextStep(run));
-};
+/** Whether the run applies its reported plan without any further wait, so that the plan's runner can be reserved. */
+export const appliesNext = (run: Run): boolean =>
+  run.wait?.state === 'Planning' &&
+  run.status === 'planning' &&
+  !run.decision &&
+  mayApply(run) &&
+  nextStep(run) === 'ApplyQueued';
 
-/** Whether the runner that reports the plan can take the apply at once, because the run waits for nothing else. */
-export const handsOver = (run: Run): boolean => {
-  const { wait, status, decision, plan, apply } = run;
-  if (wait?.state !== 'Planning' || status !== 'planning' || decision) return false;
-  if (!plan.taskArn || apply.claimHash || apply.claimNonce || !mayApply(run)) return false;
-  return isApplyNext(nextStep(run));
-};
+/** Whether the plan's runner is reserved for the apply, and has not claimed it. */
+export const isReserved = ({ plan, apply }: Run): boolean =>
+  plan.ready !== undefined && apply.claimHash === plan.ready.keyHash && !apply.claimNonce;
 
-/** Whether the runner of the plan already has the apply ({@link handsOver}). */
-export const isHandedOver = (state: RunState, run: Run): boolean =>
-  state === 'Planning' && run.apply.claimNonce !== undefined;
+/** Whether the apply was reserved with the plan's report, so that the run is ahead of the machine's state. */
+export const isAhead = (state: RunState, run: Run): boolean => state === 'Planning' && run.status === 'apply_queued';
 
 const canceled = (run: Run): Resume => ({ error: 'Canceled', cause: `canceled by ${run.cancel?.by ?? 'the runner'}` });
 const discarded = (run: Run): Resume => ({
@@ -156,7 +144,6 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
 
 /** Reason to leave a state on entry, without doing its work. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
-  if (isHandedOver(state, run)) return { output: { next: 'Applying' satisfies Next } };
   const isNew =
     (state === 'PlanQueued' && run.status === 'pending') || (state === 'ApplyQueued' && run.status !== 'apply_queued');
   return isNew ? stopped(run) : undefined;
@@ -169,7 +156,7 @@ export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
 export const mayEnter = (state: RunState, run: Run): boolean => {
   if ((state !== 'PlanQueued' && state !== 'ApplyQueued') || isStopped(run)) return true;
   const next = nextStep(run);
-  return state === 'PlanQueued' ? next === 'PlanQueued' : isApplyNext(next);
+  return next === state;
 };
 
 /**
@@ -198,7 +185,8 @@ export const resume = (run: Run): Resume | undefined => {
       if (run.plan.report) return afterPhase(run, 'plan');
       return run.plan.claimNonce ? { output: {} } : undefined;
     case 'Planning':
-      return afterPhase(run, 'plan');
+      if (run.apply.claimNonce) return { output: { next: 'Applying' satisfies Next } };
+      return isReserved(run) && !isStopped(run) ? undefined : afterPhase(run, 'plan');
     case 'PostPlanAwaitingDecision':
     case 'PolicyOverride': {
       // Here and below: the stop was accepted after this state had been selected, but before it was entered.
@@ -229,7 +217,6 @@ const resting = [
   'PlannedAndSaved',
   'NeedsConfirmation',
   'PreApplyTasks',
-  'ApplyOffered',
   'ApplyQueued',
 ] as const satisfies Next[];
 
@@ -253,7 +240,7 @@ export const nextStates = {
   CostEstimating: ['PolicyChecking', ...resting, 'Canceled'],
   PolicyChecking: ['PolicyOverride', ...resting, 'PolicySoftFailed', 'PlanErrored', 'Canceled'],
   PolicyOverride: resting,
-  Confirmation: ['PreApplyTasks', 'ApplyOffered', 'ApplyQueued'],
-  PreApplyTasks: ['NeedsConfirmationAfterTasks', 'ApplyOffered', 'ApplyQueued', 'PlanErrored', 'Canceled'],
+  Confirmation: ['PreApplyTasks', 'ApplyQueued'],
+  PreApplyTasks: ['NeedsConfirmationAfterTasks', 'ApplyQueued', 'PlanErrored', 'Canceled'],
   Applying: ['PostApplyTasks', 'Applied'],
 } as const satisfies Record<string, readonly Next[]>;

@@ -24,7 +24,6 @@ export type WaitingState = (typeof waitingStates)[number];
 /** States of the machine that the run treats as another state, with the same function and the same status. */
 export const aliases = {
   NeedsConfirmationAfterTasks: 'NeedsConfirmation',
-  ApplyOffered: 'ApplyQueued',
 } as const satisfies Record<string, WaitingState>;
 
 /** States that only wait, for a runner's report or a person: one function enters all of them. */

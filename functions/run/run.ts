@@ -2,7 +2,7 @@ import type { AppliedChanges, OpenChange } from './apply-progress.ts';
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
-import type { HealthFacts } from './health-record.ts';
+import type { FailedCheck, HealthFacts } from './health-record.ts';
 import type { ModuleTest, TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
@@ -131,6 +131,8 @@ export interface Run {
   query?: { generatesConfiguration: boolean };
   /** After success, sets the module version of its no-code workspace. */
   moduleUpgrade?: { version: string };
+  /** The request that created it: its span in the run's trace. Absent for a run that the platform started by itself. */
+  request?: { id: string; at: Timestamp; method: string; path: string; traceparent?: string };
   /** First characters of the SHA-256 of the request body that created it, if the request had an Idempotency-Key. */
   requestHash?: string;
   /** The run holds its workspace: set when it became the current run. */
@@ -200,6 +202,10 @@ export const defaultOptions = {
   variables: [] as Run['variables'],
 };
 
+/** Whether the runner of the plan has the apply. */
+export const hasPlanRunner = ({ plan, apply }: Run): boolean =>
+  apply.taskArn !== undefined && apply.taskArn === plan.taskArn;
+
 /** A plan or an apply: the unit of work of a runner. */
 export interface Phase {
   status: PhaseStatus;
@@ -212,8 +218,8 @@ export interface Phase {
   tokenHash?: string;
   /** SHA-256 of the token that Terraform sends to the public API (resources/runs/state-tokens.ts). */
   stateTokenHash?: string;
-  /** The warm runner that was offered this phase: the hash of its key, which serves as the claim, and its ECS task. */
-  warm?: { keyHash: string; taskArn: string };
+  /** The ready runner that is reserved for this phase: the hash of its key, which serves as the claim, and its ECS task. */
+  reserved?: { keyHash: string; taskArn: string };
   /** ECS task that executes it. */
   taskArn?: string;
   /** Agent that took it from its pool's queue, and the deadline for its first request. */
@@ -221,12 +227,10 @@ export interface Phase {
   takenUntil?: Timestamp;
   /** Set when the agent's runner has to stop. `killAt`: when to kill Terraform. `goneAt`: the runner has ended by then. */
   stop?: { killAt: Timestamp; goneAt: Timestamp };
-  /** The plan's runner stands by with an initialized directory until this time. */
-  heldUntil?: Timestamp;
+  /** The plan's runner is ready for the apply, with its initialized directory, until this time. */
+  ready?: { keyHash: string; until: Timestamp };
   /** For a saved plan: id of the state version that it is based on, empty for none. */
   basis?: string;
-  /** The apply was offered to the runner that made the plan. */
-  offeredAt?: Timestamp;
   /** Log and artifacts are hidden, or deleted (HCP API: plans, backing data). */
   content?: 'soft_deleted' | 'permanently_deleted';
   contentDeletedAt?: Timestamp;
@@ -260,6 +264,8 @@ export interface PhaseReport {
   checksums?: Partial<Record<Artifact, string>>;
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
+  /** When each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
+  steps?: { at: Timestamp; began: Record<string, number> };
   stateVersionId?: string;
   /** Message for users: why the apply's newest state was not saved to the workspace, and where it is. */
   stateProblem?: string;
@@ -276,6 +282,8 @@ export interface PhaseReport {
   resourcesAfter?: number;
   /** Set for an assessment. */
   health?: HealthFacts;
+  /** Absent without any. */
+  failedChecks?: FailedCheck[];
   /** Set for a test run in which Terraform completed. */
   tests?: TestFacts;
 }

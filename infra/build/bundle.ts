@@ -86,11 +86,27 @@ const bundleFunctions = async (root: string, outdir: string): Promise<void> => {
     outdir,
     format: 'cjs',
     inject: [join(root, 'infra/build/stack-traces.ts')],
-    plugins: [sdkPlugin(root), pagePlugin(root)],
+    plugins: [invocationPlugin(root), sdkPlugin(root), pagePlugin(root)],
   });
   // Otherwise Node would load the bundles as ES modules, because of the checkout's package.json.
   await writeFile(join(outdir, 'package.json'), '{"type":"commonjs"}\n');
 };
+
+/** Every function's handler runs as an invocation that its log lines name (functions/platform/store/invocation.ts). */
+const invocationPlugin = (root: string): Plugin => ({
+  name: 'invocation',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^\.\/functions\// }, ({ path, kind }) =>
+      kind === 'entry-point' ? { path: join(root, path), namespace: 'handler' } : undefined,
+    );
+    onLoad({ filter: /./, namespace: 'handler' }, ({ path }) => ({
+      contents: `import { asInvocation } from '#platform/store/invocation.ts';
+import { handler as work } from ${JSON.stringify(path)};
+export const handler = asInvocation(work);`,
+      resolveDir: root,
+    }));
+  },
+});
 
 /**
  * Files of the runner, beside its Dockerfile. Each is one bundle, because Node loads one large file faster than many

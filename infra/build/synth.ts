@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { withoutDomains } from '#infra/stack/domain-settings.ts';
+import { withoutExistingData } from '#infra/stack/existing-data.ts';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
 import { mergeStacks } from './merge-stacks.ts';
@@ -16,7 +17,7 @@ import { mergeStacks } from './merge-stacks.ts';
 export interface SynthesizeOptions {
   /** Folder of the cloud assembly; the CDK command line chooses its own. */
   outdir?: string;
-  /** CDK context including settings; defaults to that of cdk.json, without domain names. */
+  /** CDK context including settings; defaults to that of cdk.json, without domain names and existing data. */
   context?: Record<string, unknown>;
   /** Also checks the template against CloudFormation's schemas, which takes 4 s: for deployments. */
   validate?: boolean;
@@ -144,7 +145,9 @@ const makeAssembly = async (
   const { data, platform } = platformStacks(app, readSettings(context), bundles);
   const artifacts = app.synth();
   return {
-    files: [data, platform].map(({ artifactId }) => artifacts.getStackArtifact(artifactId).templateFullPath),
+    files: [data, platform].flatMap((stack) =>
+      stack ? [artifacts.getStackArtifact(stack.artifactId).templateFullPath] : [],
+    ),
   };
 };
 
@@ -235,5 +238,5 @@ const defaultContext = async (): Promise<Record<string, unknown>> => {
   const { context } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
   };
-  return withoutDomains(context ?? {});
+  return withoutExistingData(withoutDomains(context ?? {}));
 };

@@ -8,8 +8,10 @@ import { CommandError, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { configuration, preflight } from '#clients/cli/preflight.ts';
 import { root } from '#clients/cli/run-program.ts';
 import { ask, columns, isAttended, print, say } from '#clients/cli/terminal.ts';
-import { SettingsError, settingText } from '#infra/settings/settings.ts';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
+import { readSettings, SettingsError, settingText } from '#infra/settings/settings.ts';
 import { type Deployed, deployedSettings } from './deployed-settings.ts';
+import { existingDataFindings } from './existing-data/findings.ts';
 import { planSettings, type SettingsPlan } from './settings-plan.ts';
 
 /** `stepform deploy`: settings of the deployed platform, prerequisites, confirmation, `cdk deploy`. */
@@ -41,6 +43,13 @@ const readDeployed = async (stackName: string): Promise<Deployed | Finding | und
     what: `Settings: those of stack ${stackName} cannot be read (${message}).`,
     todo: 'Check region and network.',
   }));
+};
+
+/** A check that fails reports nothing: the deployment may still work. */
+const dataFindings = async (region: string, { context }: SettingsPlan): Promise<Finding[]> => {
+  const { credentials } = await configuration();
+  if (!credentials) return [];
+  return existingDataFindings({ region, credentials }, readSettings(context)).catch(() => []);
 };
 
 const describe = ({ chosen, kept, changed, warnings }: SettingsPlan, isFirst: boolean): void => {
@@ -97,8 +106,12 @@ const deploy = async (): Promise<number> => {
   const known = deployed && !isFinding(deployed) ? deployed : undefined;
   const plan = unreadable ? undefined : planSettings({ deployed: known, file, given, reset: values.reset });
 
-  const { account, region, missing, low } = await preflight(plan?.context ?? { ...file, ...given });
+  const { account, region, missing, low } = await preflight(
+    plan?.context ?? { ...file, ...given },
+    referenceOf(baseImages().node),
+  );
   if (unreadable) missing.push(unreadable);
+  else if (plan && account && region) missing.push(...(await dataFindings(region, plan)));
   if (missing.length || !plan) {
     throw new CommandError(
       `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,

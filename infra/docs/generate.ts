@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { lifecyclePicture } from './lifecycle-picture.ts';
 import { notServedTable } from './not-served-operations.ts';
 import { permissionTables } from './permission-tables.ts';
+import { verifyTable } from './verify-table.ts';
 
 /** Generated parts of the documentation: `npm run docs` writes them, a test keeps them current. */
 export interface GeneratedPart {
@@ -14,6 +15,7 @@ export interface GeneratedPart {
 
 export const generatedParts: GeneratedPart[] = [
   { file: 'README.md', name: 'lifecycle', text: lifecyclePicture },
+  { file: 'infra/docs/aws.md', name: 'checks', text: verifyTable },
   { file: 'infra/docs/not-served.md', name: 'not served', text: notServedTable },
   { file: 'infra/docs/permissions.md', name: 'permissions', text: permissionTables },
 ];

@@ -3,7 +3,7 @@ import { launching } from '#infra/stack/shared-rights.ts';
 
 export const ApplyQueued: StateDeclaration = {
   entry: 'functions/lifecycle/states/apply-queued.ts',
-  description: 'State ApplyQueued: offers the apply to the runner that holds the plan, or starts another one',
+  description: 'State ApplyQueued: reserves a ready runner for the apply, or starts one',
   timeoutSeconds: 30,
   state: 'waits',
   environment: ['table', 'launch', 'warmRunners'],

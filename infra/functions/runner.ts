@@ -16,6 +16,8 @@ export const Runner: HttpDeclaration = {
     'sharedProviders',
     'fetchProvider',
     'runnerProgram',
+    'traced',
+    'environmentLogs',
   ],
   rights: (may) => [
     // Reads teams and projects: the creator of a run must still have the permission to apply when its runner claims the
@@ -27,6 +29,7 @@ export const Runner: HttpDeclaration = {
     may.seeMissingObjects(),
     may.answerExecutions('Heartbeat'),
     may.signIdentities(),
+    may.pushLogs(),
     may.fetchProviders(),
     ...may.readRunnerProgram(),
   ],

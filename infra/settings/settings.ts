@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
+import { existingDataEntries, existingDataProblems } from '#infra/stack/existing-data.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
 import { organizationEntries, organizationProblems } from '#infra/stack/organizations.ts';
 import { sharedProviderEntries } from '#infra/stack/shared-providers.ts';
 import { signInEntries, signInProblems } from '#infra/stack/sign-in.ts';
 import { texts, yesOrNo } from '#infra/stack/text-list.ts';
+import { traceEntries, traceProblems } from '#infra/stack/traces.ts';
 import { warmRunnerEntries, warmRunnerProblems } from '#infra/stack/warm-runners.ts';
 import { shortestRetentionDays } from '#run/retention.ts';
 
@@ -43,8 +45,8 @@ const schema = v.object({
   terraformEngine: v.optional(v.picklist(['terraform', 'tofu'], 'must be terraform or tofu')),
   /** Version in the runner's image. A runner downloads and verifies any other version that a workspace requires. */
   terraformVersion: v.optional(exactVersion),
-  /** How long a runner holds after a plan, so that the apply starts at once; 0 = never. */
-  holdSeconds: v.optional(whole(0, 3600), 120),
+  /** How long a plan's runner stays ready for the apply, which then starts at once; 0 = never. */
+  readySeconds: v.optional(whole(0, 3600), 120),
   /** Heartbeat interval of a runner; the state machine ends a phase after 60 s without a heartbeat. */
   heartbeatSeconds: v.optional(whole(1, 20), 5),
   /** Fargate sizes; AWS rejects combinations that it does not offer. */
@@ -105,13 +107,21 @@ const schema = v.object({
   runRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
   /** Private ranges that URLs of run tasks may resolve to, e.g. 10.1.0.0/16; none by default. */
   outboundAllowedCidrs: v.optional(ranges),
+  /**
+   * Private network of the functions that call run tasks, notifications, forges and sign-in issuers; set both or neither.
+   * The subnets need a NAT gateway, because these functions call AWS and the internet too.
+   */
+  functionSubnetIds: v.optional(texts),
+  functionSecurityGroupIds: v.optional(texts),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
+  ...existingDataEntries,
   ...domainEntries,
   ...warmRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
+  ...traceEntries,
   ...environmentEntries,
   /** How long the audit trail is kept; HCP Terraform keeps 14 days. */
   auditRetentionDays: v.optional(whole(1, 3653), 90),
@@ -185,12 +195,16 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
+  if ('functionSubnetIds' in ours !== 'functionSecurityGroupIds' in ours)
+    problems.push('functionSubnetIds, functionSecurityGroupIds: set both, or neither');
   problems.push(
     ...domainProblems(ours),
+    ...existingDataProblems(ours),
     ...signInProblems(ours),
     ...githubAppProblems(ours),
     ...organizationProblems(ours),
     ...warmRunnerProblems(ours),
+    ...traceProblems(ours),
   );
   if (problems.length || !result.success)
     throw new SettingsError(

@@ -27,5 +27,6 @@ export class Data extends Stack {
       this.exportValue(value);
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName });
+    new CfnOutput(this, 'KeyArn', { value: key.keyArn });
   }
 }

@@ -51,6 +51,7 @@ import { Sweep } from '#infra/functions/sweep.ts';
 import { TaskStageDone } from '#infra/functions/task-stage-done.ts';
 import { TaskUnanswered } from '#infra/functions/task-unanswered.ts';
 import { TestRuns } from '#infra/functions/test-runs.ts';
+import { Trace } from '#infra/functions/trace.ts';
 import { VersionControl } from '#infra/functions/version-control.ts';
 import { VersionControlEvent } from '#infra/functions/version-control-event.ts';
 import { Web } from '#infra/functions/web.ts';
@@ -116,6 +117,7 @@ export const stateFunctions = {
 const otherFunctions = {
   ExecutionStopped,
   Notify,
+  Trace,
   CommitStatus,
   FetchCommit,
   FetchProvider,

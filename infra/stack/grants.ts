@@ -2,7 +2,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { Aws } from 'aws-cdk-lib/core';
 import type { GithubAppSecret } from '#platform/environment.ts';
 import { githubAppParameters } from './github-app.ts';
-import type { Storage } from './storage.ts';
+import type { PlatformStorage } from './storage.ts';
 import { type InvokedPart, type Parts, requirePart } from './variables.ts';
 
 /** Permissions of a function, in addition to its own log. No other code adds to a function's role. */
@@ -34,7 +34,7 @@ const trailStays = (tableArn: string): Permission => ({
  * The minimum that DynamoDB requires of every caller if the table has a customer managed key (DynamoDB: encryption at
  * rest, authorizing use of a customer managed key): it decrypts the table key with the caller's permissions.
  */
-const tableKey = ({ key }: Storage): Permission => ({
+const tableKey = ({ key }: PlatformStorage): Permission => ({
   actions: [
     'kms:CreateGrant',
     'kms:Decrypt',
@@ -50,7 +50,7 @@ const tableKey = ({ key }: Storage): Permission => ({
 });
 
 /** Adds the consequences of rights on the table: its key, and the limits on functions that change items. */
-export const withTableRules = (storage: Storage, statements: Permission[]): Permission[] => {
+export const withTableRules = (storage: PlatformStorage, statements: Permission[]): Permission[] => {
   const verbs = statements.flatMap(({ actions }) => actions).filter((action) => action.startsWith('dynamodb:'));
   if (verbs.length === 0) return statements;
   const changes = verbs.some((verb) => /:(Update|Delete)Item/.test(verb));
@@ -137,6 +137,13 @@ const onRunners = ({ runners }: Parts) => {
         wildcard: 'Any revision of this one task definition: a deployment creates a revision while runs start.',
       },
       {
+        // ECS asks for it if RunTask has tags; tasks that exist cannot be tagged (ECS: tag resources on creation).
+        actions: ['ecs:TagResource'],
+        resources: [runners.anyTaskArn],
+        conditions: { StringEquals: { 'ecs:CreateAction': 'RunTask' } },
+        wildcard: 'Tasks of this one cluster; ECS generates their ids.',
+      },
+      {
         actions: ['iam:PassRole'],
         resources: [runners.executionRole.roleArn, runners.taskRole.roleArn],
         conditions: { StringEquals: { 'iam:PassedToService': 'ecs-tasks.amazonaws.com' } },
@@ -202,8 +209,10 @@ const onFunctions = (parts: Parts) => {
     resources: names.map((name) => requirePart(parts, name).functionArn),
   });
   return {
-    /** Sends a run's notifications, environment updates and commit statuses. */
-    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus'),
+    /** Sends a run's notifications, environment updates and logs, commit statuses and trace. */
+    notify: (): Permission => invoke('notify', 'environmentLogs', 'environmentSettle', 'commitStatus', 'trace'),
+    /** Sends new lines to the followers of an environment's log. */
+    pushLogs: (): Permission => invoke('environmentLogs'),
     /** Sends notifications that are not about a run's status. */
     tellPeople: (): Permission => invoke('notify'),
     /** Starts due builds of environments. */
@@ -229,6 +238,9 @@ const onSecrets = ({ settings }: Parts) => ({
   /** Client secret of the sign-in issuer. */
   signInSecret: (): Permission[] =>
     settings.signInSecretParameter ? [readParameter(settings.signInSecretParameter)] : [],
+  /** Headers for the receiver of traces. */
+  otlpHeaders: (): Permission[] =>
+    settings.otlpHeadersParameter ? [readParameter(settings.otlpHeadersParameter)] : [],
   /** Key of the GitHub App, which signs tokens for its installations. */
   githubApp: (...secrets: GithubAppSecret[]): Permission[] => {
     const parameters = githubAppParameters(settings);

@@ -95,7 +95,7 @@ const plan = ({ entering, choosing }: Builders) => ({
   AfterPlanning: choosing(
     'Planning',
     'NeedsConfirmation',
-    'Chooses the first check of the plan, the confirmation, or the apply, which the runner may have claimed already',
+    'Chooses the first check of the plan, the confirmation, or the apply, which the plan’s runner may have claimed',
   ),
 });
 
@@ -215,15 +215,8 @@ const confirmation = ({ entering, waiting, choosing }: Builders) => ({
     chooses: true,
     catch: [timedOut('Discarded')],
   }),
-  AfterConfirmation: choosing(
-    'Confirmation',
-    'ApplyQueued',
-    'Chooses the pre-apply run tasks, the runner that holds the plan, or a new runner',
-  ),
+  AfterConfirmation: choosing('Confirmation', 'ApplyQueued', 'Chooses the pre-apply run tasks or the apply'),
 });
-
-/** Time for a runner to claim an offered apply; it polls every second. */
-const offerSeconds = 10;
 
 /** Up to the start of an apply. */
 const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders) => ({
@@ -245,16 +238,8 @@ const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders
     timeout: { TimeoutSeconds: 60 * days },
     catch: [timedOut('Discarded')],
   }),
-  ApplyOffered: waiting('ApplyQueued', {
-    comment: 'Offers the apply to the runner that holds the plan, and waits until it claims the apply',
-    payload: { isOffer: true },
-    next: 'Applying',
-    errored: 'ApplyErrored',
-    timeout: { TimeoutSeconds: offerSeconds },
-    catch: [{ ErrorEquals: ['States.Timeout'], ResultPath: null, Next: 'ApplyQueued' }],
-  }),
   ApplyQueued: waiting('ApplyQueued', {
-    comment: 'Starts a runner and waits until it claims the apply',
+    comment: 'Reserves the runner of the plan if it is ready, or starts one, and waits until it claims the apply',
     next: 'Applying',
     errored: 'ApplyErrored',
     timeout: { TimeoutSeconds: 3600 },

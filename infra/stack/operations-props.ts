@@ -1,4 +1,5 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
+import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
 import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as logs from 'aws-cdk-lib/aws-logs';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
@@ -15,7 +16,10 @@ export interface OperationsProps {
   lostEvents: sqs.Queue;
   api: HttpApi;
   sweepLog: logs.LogGroup;
-  key: kms.Key;
+  /** Of the functions of states. */
+  lifecycleLog: logs.LogGroup;
+  table: dynamodb.ITable;
+  key: kms.IKey;
 }
 
 /** Metrics counted from logs, so that a healthy platform publishes no metric and pays for none. */

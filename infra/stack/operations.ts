@@ -41,6 +41,28 @@ export class Operations extends Construct {
       sum({ a: machine.metricFailed(), b: machine.metricTimedOut() }, 'Executions failed or timed out'),
     );
     this.#alarm(
+      'PlatformFaults',
+      'Runs ended as errored because of the platform, not of a configuration: a bug, a missing right, a service that refuses (RunTask, KMS). Search "platform fault" in the log of lifecycle functions.',
+      this.#count(
+        'PlatformFaults',
+        props.lifecycleLog,
+        logs.FilterPattern.allTerms('platform fault'),
+        'Runs that ended because of the platform',
+      ),
+    );
+    this.#alarm(
+      'TableThrottles',
+      'The table refuses requests: a partition is too busy, or the table reached its quota. Functions repeat them for some seconds, then requests fail.',
+      sum(
+        {
+          a: props.table.metric('ReadThrottleEvents', { statistic: 'Sum' }),
+          b: props.table.metric('WriteThrottleEvents', { statistic: 'Sum' }),
+        },
+        'Throttled reads and writes of the table',
+      ),
+      { periods: 3 },
+    );
+    this.#alarm(
       'ApiErrors',
       'Requests of clients, runners or agents failed with an internal error. The access log has the request, the log of the function behind its route has the cause.',
       counts.apiErrors,

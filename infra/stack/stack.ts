@@ -8,8 +8,10 @@ import { Data } from './data.ts';
 import type { Declaration } from './declaration.ts';
 import { EnvironmentApi, environmentFunctionIds } from './environment-api.ts';
 import { Events, LostEvents } from './events.ts';
+import { existsWholly } from './existing-data.ts';
 import { PlatformFunction } from './function.ts';
 import { FunctionLogs } from './function-logs.ts';
+import { functionNetwork } from './function-network.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
 import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
@@ -17,22 +19,22 @@ import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
 import { recordSettings } from './recorded-settings.ts';
 import { Runners } from './runner.ts';
-import type { Storage } from './storage.ts';
+import { existingStorage, type PlatformStorage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
 
 type Handlers = Record<FunctionId, PlatformFunction>;
 
-/** Data and platform, one stack each. */
+/** Data and platform, one stack each; without the data's if all of it exists. */
 export const platformStacks = (app: App, settings: Settings, bundles: Bundles) => {
-  const data = new Data(app, settings);
-  return { data, platform: new Platform(app, settings, bundles, data.storage) };
+  const data = existsWholly(settings) ? undefined : new Data(app, settings);
+  return { data, platform: new Platform(app, settings, bundles, data?.storage) };
 };
 
 /** Everything except the data. */
 class Platform extends Stack {
   readonly #logs: FunctionLogs;
 
-  constructor(app: App, settings: Settings, bundles: Bundles, storage: Storage) {
+  constructor(app: App, settings: Settings, bundles: Bundles, created: PlatformStorage | undefined) {
     super(app, settings.stackName, {
       description: 'Stepform: Terraform Cloud’s run lifecycle as a serverless application',
       analyticsReporting: false,
@@ -40,6 +42,7 @@ class Platform extends Stack {
       suppressTemplateIndentation: true,
     });
     recordSettings(this, settings);
+    const storage = existingStorage(this, settings, created);
     const identity = new IdentityKeys(this, 'IdentityKeys', settings);
     const invoker = new ApiRole(this, 'ApiInvoker');
     const { roleArn } = invoker.role;
@@ -79,6 +82,8 @@ class Platform extends Stack {
       lostEvents: lost.queue,
       api,
       sweepLog: this.#logs.of('Sweep'),
+      lifecycleLog: this.#logs.of('Complete'),
+      table: storage.table,
       key: storage.key,
     });
 
@@ -101,11 +106,15 @@ class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
     const commitStatus = build('CommitStatus');
     parts.commitStatus = commitStatus.function;
+    const environmentLogs = build('EnvironmentLogs');
+    parts.environmentLogs = environmentLogs.function;
     const invoked = {
-      ...record(['Notify', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
+      ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
+      EnvironmentLogs: environmentLogs,
     };
     parts.notify = invoked.Notify.function;
+    parts.trace = invoked.Trace.function;
     parts.environmentSettle = invoked.EnvironmentSettle.function;
     parts.fetchCommit = invoked.FetchCommit.function;
     parts.fetchProvider = invoked.FetchProvider.function;
@@ -142,6 +151,7 @@ class Platform extends Stack {
       bundle: bundles.functions[id].file,
       environment: Object.assign({}, ...declaration.environment.map((group) => variables[group]())),
       permissions: withTableRules(parts.storage, declaration.rights(grants(parts))),
+      network: declaration.environment.includes('outbound') ? functionNetwork(parts.settings) : undefined,
     });
   }
 }

@@ -38,6 +38,18 @@ const throttled = {
   JitterStrategy: 'FULL',
 };
 
+/**
+ * Without Fargate capacity the run stays queued until there is some: for three days before its plan, and again before its
+ * apply. Each attempt takes up to four events of the 25,000 in an execution's history (Step Functions: quotas).
+ */
+const noCapacity = {
+  ErrorEquals: ['CapacityUnavailableError'],
+  IntervalSeconds: 5,
+  BackoffRate: 1.5,
+  MaxDelaySeconds: 120,
+  MaxAttempts: 2200,
+};
+
 export interface Catcher {
   ErrorEquals: string[];
   ResultPath: string | null;
@@ -112,19 +124,7 @@ const waiting =
     },
     ...timeout,
     ResultPath: chooses ? result : null,
-    Retry: [
-      never(unretried),
-      // Without Fargate capacity the run stays queued until there is some.
-      {
-        ErrorEquals: ['CapacityUnavailableError'],
-        IntervalSeconds: 5,
-        BackoffRate: 1.5,
-        MaxDelaySeconds: 120,
-        MaxAttempts: 60,
-      },
-      throttled,
-      again,
-    ],
+    Retry: [never(unretried), noCapacity, throttled, again],
     Catch: outcomes(errored, more),
     Next: next,
   });

@@ -5,6 +5,8 @@ import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge } from './acknowledge.ts';
+import { type BucketRule, bucketRules } from './bucket-rules.ts';
+import type { ExistingData } from './existing-data.ts';
 
 /**
  * Retained when the stack is deleted, but not when the deployment that creates them fails: they would block the next
@@ -13,20 +15,47 @@ import { acknowledge } from './acknowledge.ts';
 export const removalPolicy = ({ removalPolicy }: Settings): RemovalPolicy =>
   removalPolicy === 'destroy' ? RemovalPolicy.DESTROY : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 
-/** Prefixes of functions/platform/store/keys.ts `objects`, except `states` and `policies`, which never expire. */
-const expiries = ({ configurationRetentionDays, runRetentionDays }: Settings): s3.LifecycleRule[] => {
-  const after = (days: number | undefined, ...prefixes: string[]): s3.LifecycleRule[] =>
-    days === undefined
-      ? []
-      : prefixes.map((prefix) => ({ id: `old-${prefix}`, prefix: `${prefix}/`, expiration: Duration.days(days) }));
-  return [
-    ...after(configurationRetentionDays, 'configurations'),
-    ...after(runRetentionDays, 'runs', 'inputs', 'outcomes'),
-  ];
+const lifecycleRule = ({
+  id,
+  prefix,
+  days,
+  oldVersionDays,
+  removesMarkers,
+  uploadDays,
+}: BucketRule): s3.LifecycleRule => {
+  const after = (count: number | undefined) => (count === undefined ? undefined : Duration.days(count));
+  return {
+    id,
+    prefix,
+    expiration: after(days),
+    noncurrentVersionExpiration: after(oldVersionDays),
+    expiredObjectDeleteMarker: removesMarkers,
+    abortIncompleteMultipartUploadAfter: after(uploadDays),
+  };
 };
 
 /** The one table, the one bucket, and the key that encrypts both and the stored secrets. */
-export class Storage extends Construct {
+export interface PlatformStorage {
+  table: dynamodb.ITable;
+  bucket: s3.IBucket;
+  key: kms.IKey;
+}
+
+/** @param created the data stack's; absent if all parts exist */
+export const existingStorage = (
+  scope: Construct,
+  { tableName, bucketName, keyArn }: ExistingData,
+  created: PlatformStorage | undefined,
+): PlatformStorage => {
+  const key = keyArn ? kms.Key.fromKeyArn(scope, 'ExistingKey', keyArn) : created?.key;
+  const bucket = bucketName ? s3.Bucket.fromBucketName(scope, 'ExistingBucket', bucketName) : created?.bucket;
+  const table = tableName ? dynamodb.Table.fromTableName(scope, 'ExistingTable', tableName) : created?.table;
+  if (!key || !bucket || !table) throw new Error('no data stack, and not all of tableName, bucketName and keyArn');
+  return { key, bucket, table };
+};
+
+/** Creates them. */
+export class Storage extends Construct implements PlatformStorage {
   readonly table: dynamodb.Table;
   readonly bucket: s3.Bucket;
   readonly key: kms.Key;
@@ -93,26 +122,7 @@ export class Storage extends Construct {
         },
       ],
       removalPolicy: keep,
-      lifecycleRules: [
-        // State versions are separate objects, so an old version of an object exists only after a mistake overwrote it.
-        { id: 'old-versions', noncurrentVersionExpiration: Duration.days(90), expiredObjectDeleteMarker: true },
-        { id: 'broken-uploads', abortIncompleteMultipartUploadAfter: Duration.days(2) },
-        // Accepted uploads have been copied; the others are useless.
-        {
-          id: 'uploads',
-          prefix: 'uploads/',
-          expiration: Duration.days(7),
-          noncurrentVersionExpiration: Duration.days(1),
-        },
-        // Fetched again on demand (functions/runner/shared-providers).
-        {
-          id: 'shared-providers',
-          prefix: 'providers/',
-          expiration: Duration.days(30),
-          noncurrentVersionExpiration: Duration.days(1),
-        },
-        ...expiries(settings),
-      ],
+      lifecycleRules: bucketRules(settings).map(lifecycleRule),
     });
     // Set on the resource itself: the construct's `eventBridgeEnabled` would add a function of the CDK.
     (bucket.node.defaultChild as s3.CfnBucket).notificationConfiguration = {

@@ -8,12 +8,15 @@ import type { IdentityKeys } from './identity.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
 import { signInVariable } from './sign-in.ts';
-import type { Storage } from './storage.ts';
+import type { PlatformStorage } from './storage.ts';
+import { endpointVariable, traceVariables } from './traces.ts';
 import { warmRunnerVariable } from './warm-runners.ts';
 
 /** Functions that other functions invoke. */
 export type InvokedPart =
   | 'notify'
+  | 'trace'
+  | 'environmentLogs'
   | 'environmentSettle'
   | 'environmentSweep'
   | 'dataRetention'
@@ -25,7 +28,7 @@ export type InvokedPart =
 /** Resources whose names functions need. Names of functions are known later than the others. */
 export interface Parts extends Partial<Record<InvokedPart, lambda.IFunction>> {
   settings: Settings;
-  storage: Storage;
+  storage: PlatformStorage;
   identity: IdentityKeys;
   publicUrl: string;
   runners: Runners;
@@ -84,8 +87,11 @@ const functionVariables = (parts: Parts) => {
     /** For functions that change the status of runs. */
     notify: () => ({
       NOTIFY_FUNCTION: nameOf('notify'),
+      ENVIRONMENT_LOGS_FUNCTION: nameOf('environmentLogs'),
       ENVIRONMENT_SETTLE_FUNCTION: nameOf('environmentSettle'),
       COMMIT_STATUS_FUNCTION: nameOf('commitStatus'),
+      TRACE_FUNCTION: nameOf('trace'),
+      ...endpointVariable(parts.settings),
     }),
     tellPeople: () => ({ NOTIFY_FUNCTION: nameOf('notify') }),
     /** For functions that post commit statuses and do not change runs. */
@@ -93,6 +99,7 @@ const functionVariables = (parts: Parts) => {
     commits: () => ({ FETCH_COMMIT_FUNCTION: nameOf('fetchCommit') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: nameOf('fetchProvider') }),
     versionControl: () => ({ VERSION_CONTROL_EVENT_FUNCTION: nameOf('versionControlEvent') }),
+    environmentLogs: () => ({ ENVIRONMENT_LOGS_FUNCTION: nameOf('environmentLogs') }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: nameOf('environmentSweep') }),
     dataRetention: () => ({ DATA_RETENTION_FUNCTION: nameOf('dataRetention') }),
   };
@@ -114,13 +121,16 @@ const settingVariables = ({ settings }: Parts) => ({
   organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),
   githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
+  /** Whether runs are traced. */
+  traced: () => endpointVariable(settings),
+  traces: () => traceVariables(settings),
   warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
   runnerTerraform: () => ({
     RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',
   }),
   runs: () => ({
     TERRAFORM_ENGINE: settings.terraformEngine,
-    HOLD_SECONDS: String(settings.holdSeconds),
+    READY_SECONDS: String(settings.readySeconds),
     HEARTBEAT_SECONDS: String(settings.heartbeatSeconds),
   }),
 });

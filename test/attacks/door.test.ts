@@ -121,8 +121,8 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     const main = `${bulk}resource "terraform_data" "a" {\n  provisioner "local-exec" {\n    command = "${command}"\n  }\n}\n`;
     const script = `rm ../state/network/terraform.tfstate\nln -s ${flip} ../state/network/terraform.tfstate\n`;
     const state = stateWith('own');
-    const { content, job } = await attack(script, { holdSeconds: 60, state }, main);
-    plane.hold = true;
+    const { content, job } = await attack(script, { state }, main);
+    plane.keepReady();
     const { claim, record: plan } = plane.offer(job);
     const runner = bench.start(claim);
     const isSeen = () => isRecorded(join(bench.directory, 'tmp'));
@@ -132,7 +132,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     symlinkSync(join(victim, 'file'), flip);
     await until('the plan is reported', () => plan.report);
     expect(plan.report).toMatchObject({ outcome: 'finished' });
-    const apply = plane.handOver({ ...jobFor(plane, content, { state }), phase: 'apply' });
+    const apply = plane.reserve({ ...jobFor(plane, content, { state }), phase: 'apply' });
     await runner.ended;
     expect(textOf(apply)).toContain('"live"');
     expect(textOf(apply)).not.toContain(secret);

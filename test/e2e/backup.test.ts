@@ -34,7 +34,7 @@ const noRunners = () =>
   until(
     async () => runners(platform.dataDir),
     ({ length }) => length === 0,
-    // A runner stands by for two minutes.
+    // A runner is ready for two minutes.
     240_000,
   );
 

@@ -53,7 +53,7 @@ describe('runners of a platform that comes back on other ports', () => {
       .filter((name) => name.endsWith('.json'))
       .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
 
-  it('apply a confirmed plan after standing by', async () => {
+  it('apply a confirmed plan with the runner that stayed ready', async () => {
     const { run } = await start(resources(['a']));
     await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
     await restartElsewhere();

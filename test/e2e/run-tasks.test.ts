@@ -4,7 +4,7 @@ import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import type { RunPayload } from '#run/notifications/run.ts';
 import type { TaskPayload } from '#run/task-payload.ts';
 import { signatureOf } from '#test/support/task-server.ts';
-import { attach, callBack, fails, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
+import { attach, callBack, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
   newName,
@@ -42,22 +42,6 @@ describe.concurrent('run tasks', () => {
         [`${stage}-running-at`]: expect.any(String),
         [`${stage}-completed-at`]: expect.any(String),
       });
-    }
-  });
-
-  it('that are mandatory fail the run, before and after the plan and before the apply', async () => {
-    const { task } = await newTask(fails);
-    for (const stage of ['pre_plan', 'post_plan', 'pre_apply']) {
-      const workspace = await newWorkspace({ 'auto-apply': true });
-      await attach(workspace, task, [stage]);
-      const run = await untilFinal(await startRun(workspace, files));
-      expect([stage, run.attributes.status, reasonOf(run)]).toEqual([
-        stage,
-        'errored',
-        expect.stringContaining(`run task "${task.attributes.name}" is required to succeed`),
-      ]);
-      expect(await stagesOf(run)).toEqual([`${stage}: failed (failed)`]);
-      expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
     }
   });
 

@@ -52,7 +52,7 @@ resource "terraform_data" "after" {
       (await state())?.attributes.resources.map(({ name }: { name: string }) => name) ?? [];
     return { run, next, runner, inState, go };
   };
-  /** A plan that waits for a confirmation while its runner stands by. */
+  /** A plan that waits for a confirmation while its runner is ready. */
   const planned = async (name: string) => {
     const workspace = await client.createWorkspace(organization, name);
     const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
@@ -89,8 +89,8 @@ resource "terraform_data" "after" {
     await starts(next);
   });
 
-  it('that freezes while it stands by is replaced after ten seconds, not after the next sweep', async () => {
-    const { run, runner } = await planned('offered');
+  it('that freezes while it is ready is replaced after five seconds, not after the next sweep', async () => {
+    const { run, runner } = await planned('ready');
     const frozen = runner();
     send(frozen, 'SIGSTOP');
     await client.act(run.id, 'apply');
@@ -99,7 +99,7 @@ resource "terraform_data" "after" {
     expect(attributes.status).toBe('applied');
     const { 'apply-queued-at': queued = '', 'applying-at': claimed = '' } = attributes['status-timestamps'];
     const seconds = (Date.parse(claimed) - Date.parse(queued)) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual(10);
+    expect(seconds).toBeGreaterThanOrEqual(5);
     expect(seconds).toBeLessThan(25);
   });
 

@@ -19,6 +19,7 @@ export interface Deployment {
     ApiUrl: string;
     StateMachineArn: string;
     BootstrapFunctionName: string;
+    RecoverFunctionName: string;
   };
   template: Template;
   /** Logical ids. */
@@ -51,11 +52,14 @@ export const cdk = (args: string[], folder: string, { environment }: Emulator): 
 export const runnerImage = 'public.ecr.aws/docker/library/node:24-bookworm';
 
 /** The assembly without resources that the emulator lacks. */
-const prepare = async (folder: string): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
+const prepare = async (
+  folder: string,
+  settings: object = {},
+): Promise<Omit<Deployment, 'outputs'> & { assembly: string }> => {
   const { context } = JSON.parse(await readFile('cdk.json', 'utf8')) as { context?: object };
   const outdir = join(folder, 'assembly');
-  const { assembly, templates } = await synthesize({ outdir, context: { ...context, runnerImage } });
-  const [, { file, template }] = templates as [StackTemplate, StackTemplate];
+  const { assembly, templates } = await synthesize({ outdir, context: { ...context, runnerImage, ...settings } });
+  const { file, template } = templates.at(-1) as StackTemplate;
   const leftOut = leaveOut(template);
   expandApis(template);
   await writeFile(file, JSON.stringify(template));
@@ -69,6 +73,13 @@ export const deploy = async (emulator: Emulator, folder: string): Promise<Deploy
   await cdk(['deploy', '--all', '--app', assembly, ...options], folder, emulator);
   const outputs = JSON.parse(await readFile(file, 'utf8'))[stackName] as Deployment['outputs'];
   return { outputs, ...rest };
+};
+
+/** Deploys with other settings, like `stepform deploy` after its checks. */
+export const redeploy = async (emulator: Emulator, folder: string, settings: object): Promise<void> => {
+  const { assembly } = await prepare(folder, settings);
+  const options = ['--require-approval', 'never', '--method', 'direct', '--no-previous-parameters'];
+  await cdk(['deploy', '--all', '--app', assembly, ...options], folder, emulator);
 };
 
 /** The emulator's default account. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { until } from '#clients/client/client.ts';
@@ -55,8 +55,8 @@ const trusted = async (folder: string): Promise<Tls> => {
   return tls;
 };
 
-/** Starts it empty; returns a text with the reason if it is not available. */
-export const startEmulator = async (folder: string): Promise<Emulator | string> => {
+/** Starts it empty; returns a text with the reason if it is not available. @param opa path of the binary */
+export const startEmulator = async (folder: string, opa: string): Promise<Emulator | string> => {
   const provided = await providePython('python', packages);
   if ('missing' in provided) return provided.missing;
   const port = await freePort();
@@ -64,9 +64,9 @@ export const startEmulator = async (folder: string): Promise<Emulator | string> 
   const { caFile } = await trusted(folder);
   const output = openSync(join(folder, 'emulator.log'), 'a');
   const child = spawn(provided.program, [program], {
-    // Functions run with the Node of this process.
+    // Functions run with the Node of this process, and find OPA.
     env: {
-      PATH: `${join(process.execPath, '..')}:${process.env.PATH}`,
+      PATH: `${join(process.execPath, '..')}:${dirname(opa)}:${process.env.PATH}`,
       HOME: folder,
       TMPDIR: folder,
       GATEWAY_PORT: String(port),

@@ -5,12 +5,15 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ECSClient, ListClustersCommand } from '@aws-sdk/client-ecs';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
+import { provideOpa } from '#infra/local/commands/opa.ts';
 import { Containers } from './containers.ts';
 import { bootstrap, deploy } from './deploy.ts';
 import { type Emulator, judgedFile, startEmulator } from './emulator.ts';
 import { functionLogs } from './function-logs.ts';
 import './localhost.mjs';
+import { recoveryProblems } from './recovery.ts';
 import { settingsProblems } from './settings.ts';
+import { verifyProblems } from './verify.ts';
 
 /**
  * `npm run e2e:elsewhere`: deploys the synthesized template with the real `cdk deploy` to an emulator of AWS, and runs
@@ -114,9 +117,13 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
     const report = join(folder, 'report.json');
     const code = await runTests(local, report, emulator.environment.NODE_EXTRA_CA_CERTS);
     say(`${containers.started} tasks started; tests ended with ${code}`);
-    const problems = [...(await countProblems(report)), ...(await rightsProblems(folder))];
+    const problems = [...(await countProblems(report)), ...(await verifyProblems(emulator, `--import ${localhost}`))];
+    say('stepform verify');
+    problems.push(...(await rightsProblems(folder)));
     problems.push(...(await settingsProblems(emulator, folder)));
     say('settings of a second platform: kept, refused, confirmed');
+    problems.push(...(await recoveryProblems({ emulator, folder, deployment, token, organization })));
+    say('a restored table and a new bucket: checked, repaired, switched to, adopted without a stack');
     for (const problem of problems) console.error(problem);
     return code || (problems.length ? 1 : 0);
   } finally {
@@ -124,10 +131,10 @@ const test = async (emulator: Emulator, folder: string): Promise<number> => {
   }
 };
 
-const limitMs = 900_000;
+const limitMs = 1_500_000;
 const folder = await mkdtemp(join(tmpdir(), 'stepform-elsewhere-'));
 await chmod(folder, 0o711);
-const emulator = await startEmulator(folder);
+const emulator = await startEmulator(folder, await provideOpa(say));
 const end = async (code: number): Promise<never> => {
   if (typeof emulator !== 'string') await emulator.stop();
   await rm(folder, { recursive: true, force: true, maxRetries: 5 });

@@ -63,12 +63,12 @@ export const settingsProblems = async (emulator: Emulator, folder: string): Prom
   expect('a confirmed change deploys', confirmed === '', confirmed);
 
   await createRoleOfEcs(emulator);
-  const read = await check(emulator, [`stackName=${stackName}`, 'holdSeconds=60']);
+  const read = await check(emulator, [`stackName=${stackName}`, 'readySeconds=60']);
   const lines = [
     /kept +configurationRetentionDays +400/,
     /kept +runRetentionDays +365/,
     /kept +keyRotationDays +2560/,
-    /changed +holdSeconds +default → 60/,
+    /changed +readySeconds +default → 60/,
   ];
   expect(
     'stepform deploy reads the deployed settings',

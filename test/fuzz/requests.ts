@@ -280,10 +280,12 @@ export const eventFor = (request: {
 };
 
 const outside: Target[] = [
-  ...['claim', 'log', 'heartbeat', 'uploads', 'state-versions', 'errored-state', 'report', 'next', 'x'].map((call) => ({
-    method: 'POST',
-    path: `/runner/v1/${call}`,
-  })),
+  ...['claim', 'log', 'heartbeat', 'uploads', 'state-versions', 'errored-state', 'report', 'ready', 'x'].map(
+    (call) => ({
+      method: 'POST',
+      path: `/runner/v1/${call}`,
+    }),
+  ),
   { method: 'POST', path: '/runner/v1/state-versions/{state}/complete' },
   ...['register', 'next', 'ping', 'over', 'request', 'answer', 'toString'].map((call) => ({
     method: 'POST',

@@ -13,10 +13,10 @@ describe('the stack of the data', () => {
 
   it('is protected from deletion, like the table, unless removalPolicy is destroy', () => {
     const kept = stackWith({});
-    expect(kept.data.terminationProtection).toBe(true);
+    expect(kept.data?.terminationProtection).toBe(true);
     kept.dataTemplate().hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: true });
     const gone = stackWith({ removalPolicy: 'destroy' });
-    expect(gone.data.terminationProtection).toBe(false);
+    expect(gone.data?.terminationProtection).toBe(false);
     gone.dataTemplate().hasResourceProperties('AWS::DynamoDB::Table', { DeletionProtectionEnabled: false });
   });
 

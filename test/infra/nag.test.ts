@@ -6,7 +6,7 @@ import { stackWith } from './stack-with.ts';
 
 const stacks = (context: Record<string, unknown> = {}): Stack[] => {
   const { data, stack } = stackWith(context);
-  return [data, stack];
+  return data ? [data, stack] : [stack];
 };
 
 const findings = (stack: Stack, { ignoreAcknowledgments = false } = {}): string[] => {

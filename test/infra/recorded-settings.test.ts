@@ -3,8 +3,8 @@ import { SettingsError } from '#infra/settings/settings.ts';
 import { stackWith } from './stack-with.ts';
 
 it('both stacks record the settings of the operator, and refuse a deployment with others', () => {
-  const { template, dataTemplate } = stackWith({ stackName: 'Second', warmRunners: '2', holdSeconds: '60' });
-  const settings = '{"holdSeconds":60,"warmRunners":2}';
+  const { template, dataTemplate } = stackWith({ stackName: 'Second', warmRunners: '2', readySeconds: '60' });
+  const settings = '{"readySeconds":60,"warmRunners":2}';
   for (const { Parameters, Rules, Outputs } of [template().toJSON(), dataTemplate().toJSON()]) {
     expect(Parameters.ConfirmedSettings).toMatchObject({ Type: 'String', Default: settings });
     expect(Rules.SettingsUnchanged.Assertions).toEqual([

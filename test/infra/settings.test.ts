@@ -18,7 +18,7 @@ describe('settings', () => {
       sharedProviderHosts: ['registry.terraform.io', 'registry.opentofu.org'],
       terraformEngine: 'terraform',
       terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+$/),
-      holdSeconds: 120,
+      readySeconds: 120,
       heartbeatSeconds: 5,
       runnerCpu: 1024,
       runnerMemoryMiB: 2048,
@@ -38,13 +38,13 @@ describe('settings', () => {
   });
 
   it('are parsed from text (`-c name=value`)', () => {
-    const { holdSeconds, subnetIds, vpcId } = readSettings({
-      holdSeconds: '0',
+    const { readySeconds, subnetIds, vpcId } = readSettings({
+      readySeconds: '0',
       vpcId: 'vpc-0a1b',
       subnetIds: 'subnet-1, subnet-2',
     });
-    expect({ holdSeconds, subnetIds, vpcId }).toEqual({
-      holdSeconds: 0,
+    expect({ readySeconds, subnetIds, vpcId }).toEqual({
+      readySeconds: 0,
       subnetIds: ['subnet-1', 'subnet-2'],
       vpcId: 'vpc-0a1b',
     });
@@ -65,9 +65,9 @@ describe('settings', () => {
     [{ runnerPublicIp: 'no' }, 'runnerPublicIp: must be true or false'],
     [{ keyRotationDays: 30 }, 'keyRotationDays: must be at least 90'],
     [{ holdSecond: 5 }, 'holdSecond: unknown setting'],
-    [{ holdSeconds: 'soon' }, 'holdSeconds: must be a whole number (it is "soon")'],
-    [{ holdSeconds: 1.5 }, 'holdSeconds: must be a whole number (it is 1.5)'],
-    [{ holdSeconds: 3601 }, 'holdSeconds: must be at most 3600'],
+    [{ readySeconds: 'soon' }, 'readySeconds: must be a whole number (it is "soon")'],
+    [{ readySeconds: 1.5 }, 'readySeconds: must be a whole number (it is 1.5)'],
+    [{ readySeconds: 3601 }, 'readySeconds: must be at most 3600'],
     [{ heartbeatSeconds: 0 }, 'heartbeatSeconds: must be at least 1'],
     [{ heartbeatSeconds: 30 }, 'heartbeatSeconds: must be at most 20'],
     [{ terraformEngine: 'pulumi' }, 'terraformEngine: must be terraform or tofu (it is "pulumi")'],
@@ -89,12 +89,15 @@ describe('settings', () => {
     [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
     [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
     [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: needs warmRunners'],
+    [{ otlpEndpoint: 'otlp.example.com' }, 'otlpEndpoint: must be the base URL of an OTLP/HTTP receiver'],
+    [{ otlpEndpoint: 'https://me:secret@otlp.example.com' }, 'otlpEndpoint: must be the base URL'],
+    [{ otlpHeadersParameter: '/stepform/otlp' }, 'otlpHeadersParameter: needs otlpEndpoint'],
     [{ stackName: 'my stack' }, 'stackName: must be letters, digits and hyphens'],
   ])('reject %j', (context, message) => {
     expect(problem(context)).toContain(message);
   });
 
   it('report all errors together', () => {
-    expect(problem({ holdSeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
+    expect(problem({ readySeconds: -1, heartbeatSeconds: 99, nope: 1 }).split('\n')).toHaveLength(4);
   });
 });

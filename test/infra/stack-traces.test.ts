@@ -9,7 +9,7 @@ const file = (id: keyof typeof bundles.functions) => JSON.stringify(bundles.func
 
 it('stack traces of every bundle in a process name the sources', async () => {
   const stacks = await run(`
-    const stackOf = (bundle) => require(bundle).handler({}).catch((error) => console.log(error.stack));
+    const stackOf = (bundle) => require(bundle).handler({}, {}).catch((error) => console.log(error.stack));
     stackOf(${file('Bootstrap')}).then(() => stackOf(${file('Recover')}));`);
   expect(stacks).toMatch(
     /^Error: Send \{"organization"[\s\S]* at functions\/resources\/organizations\/bootstrap\.ts:\d+:\d+/,
@@ -30,7 +30,7 @@ it('source maps are read only when a stack trace is read', async () => {
     fs.readFileSync = (path, ...more) => (String(path).endsWith('.map') && maps.push(path), readFileSync(path, ...more));
     require('node:module').syncBuiltinESMExports();
     const { handler } = require(${file('Bootstrap')});
-    const error = handler({}).catch((caught) => { const before = maps.length; caught.stack; console.log(before, maps.length); });`);
+    const error = handler({}, {}).catch((caught) => { const before = maps.length; caught.stack; console.log(before, maps.length); });`);
   expect(reads).toBe('0 1\n');
   for (const { Properties } of resources('AWS::Lambda::Function')) {
     expect(JSON.stringify(Properties.Environment ?? {})).not.toContain('enable-source-maps');

@@ -1,5 +1,5 @@
 import { Template } from 'aws-cdk-lib/assertions';
-import { App } from 'aws-cdk-lib/core';
+import { App, type Stack } from 'aws-cdk-lib/core';
 import { readSettings } from '#infra/settings/settings.ts';
 import { platformStacks } from '#infra/stack/stack.ts';
 import { bundles } from './template.ts';
@@ -11,5 +11,11 @@ import { bundles } from './template.ts';
 export const stackWith = (context: Record<string, unknown>) => {
   const app = new App({ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false });
   const { data, platform: stack } = platformStacks(app, readSettings(context), bundles);
-  return { app, data, stack, template: () => Template.fromStack(stack), dataTemplate: () => Template.fromStack(data) };
+  return {
+    app,
+    data,
+    stack,
+    template: () => Template.fromStack(stack),
+    dataTemplate: () => Template.fromStack(data as Stack),
+  };
 };

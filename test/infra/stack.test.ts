@@ -5,7 +5,7 @@ import { environmentBuildRoutes } from '#infra/functions/environment-builds.ts';
 import { environmentFileRoutes } from '#infra/functions/environment-files.ts';
 import { environmentGovernanceRoutes } from '#infra/functions/environment-governance.ts';
 import { templateRoutes } from '#infra/functions/environment-templates.ts';
-import { functionIds } from '#infra/stack/functions.ts';
+import { functionIds, lifecycleFunctions } from '#infra/stack/functions.ts';
 import {
   bundles,
   environmentOf,
@@ -264,6 +264,7 @@ describe('the HTTP API', () => {
       'RunTask',
       'Settings',
       'SignIn',
+      'Trace',
       'VersionControl',
       'VersionControlEvent',
       'Workspaces',
@@ -325,7 +326,7 @@ describe('the HTTP API', () => {
   });
 
   it('passes its URL to functions that start runners', () => {
-    for (const id of ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'])
+    for (const id of ['PlanQueued', 'ApplyQueued', 'Sweep'])
       expect(readable(environmentOf(id).PUBLIC_URL), id).toMatch(/\.ApiEndpoint$/);
   });
 });
@@ -465,7 +466,16 @@ describe('operations', () => {
       resources('AWS::CloudWatch::Alarm')
         .map(({ id }) => id.replace(/^Operations|[0-9A-F]{8}$/g, ''))
         .sort(),
-    ).toEqual(['ApiErrors', 'ExecutionsFailed', 'FunctionThrottles', 'LostEvents', 'SweepFailed', 'SweepRepairs']);
+    ).toEqual([
+      'ApiErrors',
+      'ExecutionsFailed',
+      'FunctionThrottles',
+      'LostEvents',
+      'PlatformFaults',
+      'SweepFailed',
+      'SweepRepairs',
+      'TableThrottles',
+    ]);
     for (const { id, Properties } of resources('AWS::CloudWatch::Alarm'))
       expect(Properties, id).toMatchObject({ TreatMissingData: 'notBreaching', AlarmDescription: expect.anything() });
   });
@@ -481,6 +491,7 @@ describe('operations', () => {
       ['ApiErrors', '{ $.status = "5*" && ($.status != "503" || $.error != "-") }', 'HttpApiAccessLog'],
       ['SweepRepairs', '"repaired"', 'FunctionLogsSweep'],
       ['FailedRepairs', '"repair failed"', 'FunctionLogsSweep'],
+      ['PlatformFaults', '"platform fault"', 'FunctionLogsLifecycle'],
     ]);
     const { Format } = mainStage().Properties.AccessLogSettings as { Format: string };
     expect(JSON.parse(Format)).toMatchObject({
@@ -491,6 +502,11 @@ describe('operations', () => {
     expect(functionIds.filter((id) => logOf(id) === 'Sweep')).toEqual(['Sweep']);
     const sweep = readFileSync(bundles.functions.Sweep.file, 'utf8');
     for (const event of ['repaired', 'repair failed']) expect(sweep).toContain(`"${event}"`);
+    // Other functions of states must not write these words.
+    const writers = lifecycleFunctions.filter((id) =>
+      readFileSync(bundles.functions[id].file, 'utf8').includes('"platform fault"'),
+    );
+    expect(writers).toEqual(['Complete']);
   });
 
   it('have a valid CloudWatch dashboard', () => {

@@ -57,9 +57,9 @@ describe('synthesis', () => {
     const second = await synthesize({ outdir, tell });
     expect(told).toEqual([]);
     expect(second).toMatchObject({ cached: true, template: first.template, bundles: first.bundles });
-    const other = await synthesize({ outdir, context: { holdSeconds: 7 } });
+    const other = await synthesize({ outdir, context: { readySeconds: 7 } });
     expect(other.cached).toBe(false);
-    expect(JSON.stringify(other.template)).toContain('"HOLD_SECONDS":"7"');
+    expect(JSON.stringify(other.template)).toContain('"READY_SECONDS":"7"');
     console.log(`stack ${first.took} ms, cached ${second.took} ms`);
   }, 60_000);
 });

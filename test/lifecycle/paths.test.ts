@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewRun } from '#lifecycle/creation/new-run.ts';
 import type { Run } from '#run/run.ts';
@@ -71,13 +72,22 @@ describe('the path of a run', () => {
     ]);
   });
 
-  it('that is confirmed while its runner stands by, and of the run that waits behind it', async () => {
+  it('that is confirmed while its runner is ready, and of the run that waits behind it', async () => {
     const world = await LifecycleWorld.open(aws);
+    world.readySeconds = 60;
     const [id, behind] = [await create(world), await create(world, { autoApply: true })];
     await advance(world, behind);
     await advance(world, id);
     await confirm(world, id);
-    expect((await advance(world, id)).status).toBe('applied');
+    world.around = async (state, call) => {
+      const called = call();
+      while (state === 'ApplyQueued' && !(await world.claimReserved((await world.run(id)) as Run)))
+        await setImmediate();
+      return called;
+    };
+    const applied = await advance(world, id);
+    world.around = (_, call) => call();
+    expect([applied.status, applied.apply.taskArn]).toEqual(['applied', applied.plan.taskArn]);
     expect(pathOf(world, id)).toEqual([
       'AfterCreation',
       'PlanQueued',
@@ -85,7 +95,7 @@ describe('the path of a run', () => {
       'AfterPlanning',
       'NeedsConfirmation',
       'AfterConfirmation',
-      'ApplyOffered',
+      'ApplyQueued',
       'Applying',
       'AfterApplying',
       'Applied',
@@ -94,8 +104,9 @@ describe('the path of a run', () => {
     expect(pathOf(world, behind).slice(0, 4)).toEqual(['AfterCreation', 'Pending', 'AfterPending', 'PlanQueued']);
   });
 
-  it('that is confirmed after its runner has stopped skips the offer and starts another runner', async () => {
+  it('that is confirmed after its runner has stopped starts another runner', async () => {
     const world = await LifecycleWorld.open(aws);
+    world.readySeconds = 60;
     const id = await create(world);
     const run = await advance(world, id);
     const { handler: runnerStopped } = await import('#lifecycle/runners/runner-stopped.ts');
@@ -131,7 +142,7 @@ describe('the path of a run', () => {
       'PreApplyTasks',
       'PreApplyTask',
       'PreApplyTasksDone',
-      'ApplyOffered',
+      'ApplyQueued',
       'Applying',
       'PostApplyTasks',
       'PostApplyTask',

@@ -148,30 +148,15 @@ it('a stopped apply reports how many resources its state has, unless stored chan
   expect((await messageOf('plan'))[1], 'a plan changes no state').toBeUndefined();
 });
 
-it('the sweep starts a runner after a crash between withdrawal and start', async () => {
-  await open({
-    status: 'apply_queued',
-    wait: { state: 'ApplyQueued', token: 'token' },
-    plan: {
-      status: 'finished',
-      statusTimestamps: {},
-      report: { outcome: 'finished', hasChanges: true },
-      taskArn: 'arn:held',
-      heldUntil: new Date().toISOString(),
-    },
-    apply: { status: 'queued', statusTimestamps: {}, offeredAt: new Date().toISOString() },
-  });
-  const stopped = { detail: { taskArn: 'arn:held', startedBy: run.id } };
-  // Read, withdrawal, and the write of a new claim fails.
-  aws.failCall(3, 'before');
-  await expect(store.runnerStopped(stopped)).rejects.toThrow();
-  // The event is delivered again, and there is nothing left to withdraw.
-  await store.runnerStopped(stopped);
-  expect(containers()).toHaveLength(0);
-  await store.update(store.keys.run(run.id), { set: store.dueIn(run.id, -3600) });
-  await store.sweep();
-  expect(containers()).toHaveLength(1);
-  expect((await now()).apply.taskArn).toBe(containers()[0]?.arn);
+it("a container has its run's names as tags, for cost reports", async () => {
+  await open({ status: 'pending', current: true });
+  await planQueued();
+  const expected = {
+    'stepform:organization': run.organization,
+    'stepform:workspace': run.workspaceName,
+    'stepform:run': run.id,
+  };
+  expect(containers().map(({ tags }) => tags)).toEqual([expected]);
 });
 
 it.each([
@@ -220,25 +205,6 @@ it.each([
   await planQueued();
   process.env.ASSIGN_PUBLIC_IP = before;
   expect(containers().map((one) => one.hasPublicIp)).toEqual([hasPublicIp]);
-});
-
-it.each([
-  ['is offered to the runner that stands by', true, 10_000, {}, [true, 0]],
-  ['is not offered shortly before the end of its lease', true, 2_000, {}, [false, 1]],
-  ['is not offered without the state for offers', false, 10_000, {}, [false, 1]],
-  ['of a canceled run gets no runner', true, 10_000, { cancel: { by: 'u', at: '', forceAvailableAt: '' } }, [false, 0]],
-])('an apply %s', async (_, isOffer, leaseMs, set, expected) => {
-  const heldUntil = new Date(Date.now() + leaseMs).toISOString();
-  const report = { outcome: 'finished', hasChanges: true } as const;
-  const plan = { status: 'finished', statusTimestamps: {}, report, heldUntil } as const;
-  await open({ status: 'confirmed', decision: { action: 'apply', by: 'user-1', at: '' }, plan, ...set });
-  const offer = isOffer ? ({ isOffer } as const) : {};
-  const enterQueue = async (input: object) => {
-    await store.applyQueued({ runId: run.id, token: `${run.id} token`, ...input });
-    return [(await now()).apply.offeredAt !== undefined, containers().length];
-  };
-  expect(await enterQueue(offer)).toEqual(expected);
-  expect(await enterQueue({}), 'an offer that was not taken').toEqual([false, 'cancel' in set ? 0 : 1]);
 });
 
 it.each(['planQueued', 'fetching'] as const)(

@@ -118,26 +118,26 @@ it.each<[string, string, Partial<Run>, string]>([
   expect((await now(run)).dueAt).toBeDefined();
 });
 
-it('the sweep withdraws an offer that was not taken, and starts a runner for a queued phase without one', async () => {
-  const apply = { status: 'queued', statusTimestamps: {} } as const;
-  const offered = await waits('ApplyQueued', {
-    status: 'apply_queued',
-    apply: { ...apply, offeredAt: minutesAgo(1) },
-  });
-  const taken = await waits('ApplyQueued', {
-    status: 'apply_queued',
-    apply: { ...apply, offeredAt: minutesAgo(1), claimNonce: 'n' },
-  });
+it('the sweep withdraws a reservation without a claim, and starts a runner for a queued phase without one', async () => {
+  const apply = { status: 'queued', statusTimestamps: {}, claimHash: 'key' } as const;
+  const report = { outcome: 'finished', hasChanges: true } as const;
+  const planned = { status: 'finished', statusTimestamps: {}, report, ready: { keyHash: 'key', until: '' } } as const;
+  const ahead = { status: 'apply_queued', autoApply: true, plan: planned } as const;
+  const reserved = await waits('Planning', { ...ahead, apply });
+  const claimed = await waits('Planning', { ...ahead, apply: { ...apply, claimNonce: 'n' } });
+  const left = await waits('ApplyQueued', { ...ahead, apply });
   const plan = { status: 'queued', statusTimestamps: {} } as const;
   const starting = await waits('PlanQueued', { status: 'plan_queued', plan });
   const entering = await waits('Pending', { status: 'plan_queued', plan });
   await store.sweep();
-  expect((await now(offered)).apply.offeredAt).toBeUndefined();
-  expect((await now(taken)).apply.offeredAt).toBeDefined();
+  expect((await now(reserved)).plan.ready).toBeUndefined();
+  const outputs = [reserved, claimed].map((run) => answers(run).map(({ input }) => JSON.parse(String(input.output))));
+  expect(outputs).toEqual([[{ next: 'ApplyQueued' }], [{ next: 'Applying' }]]);
+  expect((await now(left)).apply.claimHash).not.toBe('key');
   const started = aws.containers.map(({ startedBy }) => startedBy);
-  expect(started).toEqual(expect.arrayContaining([offered.id, starting.id]));
-  expect([taken.id, entering.id].filter((id) => started.includes(id))).toEqual([]);
-  expect(repairs()).toEqual(expect.arrayContaining(['offer withdrawn', 'runner started']));
+  expect(started).toEqual(expect.arrayContaining([left.id, starting.id]));
+  expect([reserved.id, claimed.id, entering.id].filter((id) => started.includes(id))).toEqual([]);
+  expect(repairs()).toEqual(expect.arrayContaining(['reservation withdrawn', 'runner started']));
   expect(Date.parse((await now(starting)).dueAt as string)).toBeLessThan(Date.now() + 61_000);
 });
 
@@ -312,17 +312,20 @@ it('the sweep stops only containers that no run needs', async () => {
   const over = await start({ status: 'applied', statusTimestamps: { 'applied-at': minutesAgo(6) } });
   const justOver = await start({ status: 'applied', statusTimestamps: { 'applied-at': minutesAgo(1) } });
   const atWork = await start({ status: 'planning' });
-  const standsBy = await start({ status: 'planned' });
-  const forgotten = await start({ status: 'planned' });
+  const ready = await start({ status: 'planned' });
+  const late = await start({ status: 'planned' });
+  const hanging = await start({ status: 'planned' });
   const applies = await start({ status: 'applying' });
-  for (const [{ arn, container }, heldUntil, apply] of [
-    [standsBy, minutesAgo(0), {}],
-    [forgotten, minutesAgo(6), {}],
-    [applies, minutesAgo(60), { taskArn: applies.arn }],
+  const until = (minutes: number) => ({ ready: { keyHash: 'key', until: minutesAgo(minutes) } });
+  for (const [{ arn, container }, plan, apply] of [
+    [ready, until(0), {}],
+    [late, until(6), {}],
+    [hanging, { statusTimestamps: { 'finished-at': minutesAgo(6) } }, {}],
+    [applies, until(60), { taskArn: applies.arn }],
   ] as const)
     await store.updateRun(container.startedBy, {
       set: {
-        plan: { ...phase, taskArn: arn, heldUntil },
+        plan: { ...phase, taskArn: arn, ...plan },
         apply: { status: 'pending', statusTimestamps: {}, ...apply },
       },
     });
@@ -334,17 +337,17 @@ it('the sweep stops only containers that no run needs', async () => {
     createdAt: 0,
   }));
   aws.containers.push(...many);
-  expect(await store.sweep()).toEqual({ looked: 0, repaired: 152 });
-  expect(new Set(lines.splice(0).map(({ item }) => item)).size).toBe(152);
+  expect(await store.sweep()).toEqual({ looked: 0, repaired: 153 });
+  expect(new Set(lines.splice(0).map(({ item }) => item)).size).toBe(153);
   const old = { ...unknown, createdAt: Date.parse(minutesAgo(6)) / 1000 };
   const young = { ...unknown, arn: 'arn:…/young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
   aws.containers.push(old, young);
 
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 1 });
   const stopped = aws.containers.filter((one) => one.stopped && !many.some(({ arn }) => arn === one.arn));
-  expect(stopped.map(({ arn }) => arn)).toEqual([over.arn, forgotten.arn, old.arn]);
+  expect(stopped.map(({ arn }) => arn)).toEqual([over.arn, late.arn, hanging.arn, old.arn]);
   expect(repairs()).toEqual(['container stopped']);
-  expect([justOver, atWork, standsBy, applies].some(({ container }) => 'stopped' in container)).toBe(false);
+  expect([justOver, atWork, ready, applies].some(({ container }) => 'stopped' in container)).toBe(false);
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });
 });
 

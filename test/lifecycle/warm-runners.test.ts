@@ -13,7 +13,7 @@ const load = async () => ({
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
   ...(await import('#lifecycle/runners/stray-runners.ts')),
-  ...(await import('#lifecycle/runners/warm-offers.ts')),
+  ...(await import('#lifecycle/runners/ready-runners.ts')),
   ...(await import('#lifecycle/runners/warm-runners.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
@@ -61,7 +61,7 @@ const cold = () => aws.containers.filter(({ startedBy }) => startedBy.startsWith
 const runnerIn = ({ environment }: StartedContainer) => {
   const key = randomBytes(32).toString('base64url');
   const claim = environment.STEPFORM_CLAIM as string;
-  const ask = () => store.answerWarmRunner(claim, key);
+  const ask = () => store.answerReady(claim, key);
   return {
     key,
     claim,
@@ -145,7 +145,7 @@ it("a run gets a container if its ready runner does not claim, and that runner's
   expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
 }, 20_000);
 
-it('a run that ends while a ready runner is offered to it gets no container', async () => {
+it('a run that ends while a ready runner is reserved for it gets no container', async () => {
   want(1);
   await ready();
   const run = await queued();
@@ -168,7 +168,7 @@ it('the secret is rejected after the runner registered', async () => {
   const secret = container.environment.STEPFORM_CLAIM?.split('.')[1];
   for (const stolen of [thief.key, secret])
     expect(await store.claimPhase(`${run.id}.plan.${stolen}`, 'nonce')).toBeUndefined();
-  expect(await store.answerWarmRunner(`warm-0000000000000000.${secret}`, thief.key)).toBeUndefined();
+  expect(await store.answerReady(`warm-0000000000000000.${secret}`, thief.key)).toBeUndefined();
 });
 
 it('a runner that was killed is replaced, and no run gets it', async () => {
@@ -238,7 +238,7 @@ it('a run does not fail when there is no capacity for the next runner', async ()
   expect(warm()).toHaveLength(2);
 });
 
-it('a run continues after a crash between reserving a runner and offering it', async () => {
+it('a run continues after a crash between the two writes of a reservation', async () => {
   want(1);
   const { runner } = await ready();
   const run = await queued();

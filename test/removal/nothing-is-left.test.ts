@@ -110,18 +110,9 @@ const settle = async (): Promise<void> => {
   vi.useRealTimers();
 };
 
-/** A secret and an address that belong to the team. */
-const notifyTeam = (world: World) =>
-  api.post(`teams/${world.team}/notification-configurations`, {
-    name: 'n',
-    'destination-type': 'generic',
-    url: 'https://example.test/',
-    token: 'hook',
-  });
-
-/** The same for the project. */
-const notifyProject = (world: World) =>
-  api.post(`projects/${world.project}/notification-configurations`, {
+/** A secret and an address that belong to the team or project. */
+const notify = (owner: string) =>
+  api.post(`${owner}/notification-configurations`, {
     name: 'n',
     'destination-type': 'generic',
     url: 'https://example.test/',
@@ -148,7 +139,11 @@ const newWorld = async (): Promise<World> => {
   const organization = uniqueName('org');
   await api.post('organizations', { name: organization, email: 'a@b.test' });
   const world = await makeWorld(api, organization);
-  for (const notify of [notifyTeam, notifyProject]) expect((await notify(world)).status).toBe(201);
+  for (const owner of [`teams/${world.team}`, `projects/${world.project}`])
+    expect((await notify(owner)).status).toBe(201);
+  const body = { data: [{ type: 'projects', id: world.project }] };
+  for (const set of [`policy-sets/${world.policySet}`, `varsets/${world.varset}`])
+    expect((await api.call('POST', `${set}/relationships/projects`, { body })).status).toBe(204);
   return world;
 };
 
@@ -195,31 +190,6 @@ it.each(continued.flatMap((path) => [6, 10, 15, 25, 40].map((calls) => [path, ca
     expect(await leftOf(id, deletion.keeps)).toEqual([]);
   },
 );
-
-it('logs and plans of its runs are deleted with a workspace that cannot be recovered any more', async () => {
-  const { putObject } = await import('#platform/store/bucket.ts');
-  const { objects } = await import('#platform/store/keys.ts');
-  const world = await newWorld();
-  const { run = '' } = world;
-  for (const artifact of ['log', 'plan-json']) await putObject(objects.artifact(run, 'plan', artifact), 'content');
-  const ofRun = () => api.storage.objects().filter((key) => key.startsWith(`runs/${run}/plan/`));
-  expect(ofRun().length).toBe(2);
-  await remove('/api/v2/workspaces/{workspace}', world);
-  await settle();
-  expect(ofRun()).toEqual([]);
-});
-
-it('an agent pool that is used is deleted with its organization', async () => {
-  const world = await newWorld();
-  const used = await api.patch(`workspaces/${world.workspace}`, {
-    'execution-mode': 'agent',
-    'agent-pool-id': world.pool,
-  });
-  expect(used.status).toBe(200);
-  await remove('/api/v2/organizations/{organization}', world);
-  await settle();
-  expect(await leftOf(world.pool ?? '', /^(RUN|CV|SV|PE)(#|$)/)).toEqual([]);
-});
 
 it('a deleted workspace no longer uses its agent pool, which can be deleted then', async () => {
   const world = await newWorld();

@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endReason, finalPhases, statusAtEnd, takenInReason } from '#run/ending.ts';
-import {
-  exitOnEntry,
-  firstState,
-  handsOver,
-  isAboutToApply,
-  mayApply,
-  mayEnter,
-  nextStep,
-  resume,
-} from '#run/lifecycle.ts';
+import { appliesNext, exitOnEntry, firstState, mayApply, mayEnter, nextStep, resume } from '#run/lifecycle.ts';
 import type { Ending } from '#run/machine-states.ts';
 import type { Phase, Run } from '#run/run.ts';
 import type { RunStatus } from '#run/status.ts';
@@ -56,27 +47,6 @@ describe('a finished plan', () => {
     const run = newRun({ ...(options as Partial<Run>), plan: phase({ report: finished(hasChanges) }) });
     expect(nextStep(run)).toBe(next);
     expect(mayApply(run)).toBe(next !== 'PlannedAndFinished' && next !== 'Canceled');
-  });
-});
-
-describe('the prediction that a run is about to apply', () => {
-  const planned = phase({ report: finished(true) });
-  const decided = { action: 'apply' as const, by: 'user-1', at: '' };
-  it.each<[string, boolean, Partial<Run>]>([
-    ['a finished plan with auto-apply', true, { wait: { state: 'Planning' }, autoApply: true, plan: planned }],
-    ['a plan in progress', false, { wait: { state: 'Planning' }, autoApply: true }],
-    ['a check before the apply', false, { wait: { state: 'PolicyChecking' }, autoApply: true, plan: planned }],
-    ['a plan that waits for its confirmation', false, { wait: { state: 'NeedsConfirmation' }, plan: planned }],
-    ['a confirmed plan', true, { wait: { state: 'NeedsConfirmation' }, plan: planned, decision: decided }],
-    ['a queued apply', true, { wait: { state: 'ApplyQueued' }, status: 'apply_queued', plan: planned }],
-    [
-      'an apply in the queue before its status',
-      false,
-      { wait: { state: 'ApplyQueued' }, status: 'planning', plan: planned },
-    ],
-    ['a canceled run', false, { wait: { state: 'Planning' }, autoApply: true, plan: planned, cancel }],
-  ])('%s: %s', (_, expected, change) => {
-    expect(isAboutToApply(newRun(change))).toBe(expected);
   });
 });
 
@@ -150,9 +120,9 @@ describe('a new run', () => {
   });
 });
 
-describe('the handover of the apply with the plan', () => {
+describe('the reservation of the apply with the plan', () => {
   const wait = { state: 'Planning', token: 't' } as const;
-  const planned = phase({ status: 'running', report: finished(true), taskArn: 'arn' });
+  const planned = phase({ status: 'running', report: finished(true), ready: { keyHash: 'key', until: '2099' } });
   const ready = { wait, status: 'planning', autoApply: true, plan: planned } as const;
   const stage = { id: 'ts-1', taskResultIds: [] };
   it.each<[string, boolean, Partial<Run>]>([
@@ -163,20 +133,37 @@ describe('the handover of the apply with the plan', () => {
     ['not of a discarded run', false, { decision: { action: 'discard', at: '' } }],
     ['not before a check', false, { checks: { policyEvaluation: true } }],
     ['not before run tasks', false, { checks: { tasks: { pre_apply: stage } } }],
-    ['not of a failed plan', false, { plan: phase({ report: { outcome: 'errored' }, taskArn: 'arn' }) }],
-    ['not without changes', false, { plan: phase({ report: finished(false), taskArn: 'arn' }) }],
-    ['not twice', false, { apply: phase({ claimNonce: 'n' }) }],
-    ['not while another runner is started', false, { apply: phase({ claimHash: 'h' }) }],
-    ['not to a container that could not be stopped', false, { plan: phase({ report: finished(true) }) }],
+    ['not of a failed plan', false, { plan: phase({ report: { outcome: 'errored' } }) }],
+    ['not without changes', false, { plan: phase({ report: finished(false) }) }],
+    ['not twice', false, { status: 'apply_queued' }],
     ['not before the machine waits for the plan', false, { wait: { ...wait, state: 'PlanQueued' } }],
   ])('%s: %s', (_, expected, change) => {
-    expect(handsOver(newRun({ ...ready, ...change }))).toBe(expected);
+    expect(appliesNext(newRun({ ...ready, ...change }))).toBe(expected);
   });
 
-  it('continues to the apply even if canceled, and its runner is notified', () => {
-    const taken = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimNonce: 'n' }) } as const;
-    expect(resume(newRun(taken))).toEqual({ output: { next: 'Applying' } });
-    expect(resume(newRun({ ...taken, cancel }))).toEqual({ output: { next: 'Applying' } });
+  const reserved = { ...ready, status: 'apply_queued', apply: phase({ status: 'queued', claimHash: 'key' }) } as const;
+  it.each<[string, object | undefined, Partial<Run>]>([
+    ['waits for the claim of its runner', undefined, {}],
+    ['ends when it is canceled before the claim', { error: 'Canceled' }, { cancel }],
+    [
+      'is applied by another runner if its own is lost',
+      { output: { next: 'ApplyQueued' } },
+      { plan: { ...planned, ready: undefined } },
+    ],
+    [
+      'continues to the apply with the claim',
+      { output: { next: 'Applying' } },
+      { apply: { ...reserved.apply, claimNonce: 'n' } },
+    ],
+    [
+      'continues to the apply even if canceled after the claim, and its runner is notified',
+      { output: { next: 'Applying' } },
+      { apply: { ...reserved.apply, claimNonce: 'n' }, cancel },
+    ],
+  ])('a reserved run %s', (_, expected, change) => {
+    const answer = resume(newRun({ ...reserved, ...change }));
+    if (expected) expect(answer).toMatchObject(expected);
+    else expect(answer).toBeUndefined();
   });
 });
 

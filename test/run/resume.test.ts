@@ -22,7 +22,6 @@ const goesOn = { output: {} };
 const goesTo = (next: string) => ({ output: { next } });
 const stage = { id: 'ts-1', taskResultIds: ['taskrs-1'] };
 const tasks = { checks: { tasks: { pre_plan: stage, pre_apply: stage, post_apply: stage } } };
-const standsBy = { plan: { ...reported('finished'), heldUntil: '2099-01-01T00:00:00.000Z' } };
 const Canceled = { error: 'Canceled', cause: 'canceled by user-1' };
 const Discarded = { error: 'Discarded', cause: 'discarded by user-1' };
 
@@ -118,8 +117,7 @@ const rows: Row[] = [
   ...(['NeedsConfirmation', 'PlannedAndSaved'] as const).flatMap((state): Row[] => [
     [state, 'waits for a confirmation', {}, undefined],
     [state, 'is confirmed', confirmed, goesTo('ApplyQueued')],
-    [state, 'is confirmed while its runner stands by', { ...confirmed, ...standsBy }, goesTo('ApplyOffered')],
-    [state, 'has run tasks before its apply', { ...confirmed, ...standsBy, ...tasks }, goesTo('PreApplyTasks')],
+    [state, 'has run tasks before its apply', { ...confirmed, ...tasks }, goesTo('PreApplyTasks')],
     [state, 'is discarded', discarded, Discarded],
     [
       state,

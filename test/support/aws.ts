@@ -25,6 +25,7 @@ export interface SentTask {
 
 export interface StartedContainer {
   hasPublicIp?: boolean;
+  tags?: Record<string, string>;
   arn: string;
   startedBy: string;
   environment: Record<string, string>;
@@ -46,6 +47,8 @@ export interface Aws {
   sent: SentTask[];
   /** Functions that were invoked asynchronously, in order. */
   invoked: { name: string; event: object }[];
+  /** Messages that were sent to each open connection of a WebSocket API. */
+  connections: Map<string, string[]>;
   /** Contents of the bucket. */
   objects: Objects;
   /** Containers that were started, in order. */
@@ -89,6 +92,7 @@ interface EcsInput {
   task: string;
   reason: string;
   nextToken?: string;
+  tags?: { key: string; value: string }[];
   tasks: string[];
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
@@ -111,6 +115,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
       startedBy: input.startedBy,
       hasPublicIp: input.networkConfiguration.awsvpcConfiguration.assignPublicIp === 'ENABLED',
       createdAt: Date.now() / 1000,
+      tags: Object.fromEntries((input.tags ?? []).map(({ key, value }) => [key, value])),
       environment: Object.fromEntries(environment.map(({ name, value }) => [name, value])),
     };
     all.push(started);
@@ -158,6 +163,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const aws: Aws = {
     sent: [],
     invoked: [],
+    connections: new Map(),
     objects: new Objects(),
     containers: [],
     running: [],
@@ -225,7 +231,10 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
         aws.invoked.push({ name, event: JSON.parse(JSON.stringify(event)) });
       }),
     mail: async (message) => aws.mail?.(message),
-    connection: async () => false,
+    connection: async (_, id, message) => {
+      if (message === undefined) return aws.connections.delete(id);
+      return aws.connections.get(id)?.push(message) !== undefined;
+    },
   };
   Object.assign(process, { [Symbol.for('stepform.services')]: services });
   undoAfterFile(() => Object.assign(process, { [Symbol.for('stepform.services')]: undefined }));
@@ -246,6 +255,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    ENVIRONMENT_LOGS_FUNCTION: 'EnvironmentLogsFunction',
     ENVIRONMENT_SWEEP_FUNCTION: 'EnvironmentSweepFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',

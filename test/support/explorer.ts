@@ -1,7 +1,15 @@
 import type { TaskStage } from '#run/check-record.ts';
 import { completed } from '#run/checks.ts';
 import { type CaughtError, finalPhases, statusAtEnd } from '#run/ending.ts';
-import { exitOnEntry, firstState, handsOver, mayEnter, nextStep, passesConfirmation, resume } from '#run/lifecycle.ts';
+import {
+  appliesNext,
+  exitOnEntry,
+  firstState,
+  mayEnter,
+  nextStep,
+  passesConfirmation,
+  resume,
+} from '#run/lifecycle.ts';
 import {
   aliases,
   type CheckState,
@@ -100,19 +108,27 @@ const heard = (name: string, what: string, run: Run): Told => {
   return { output: answer.output as { next: string } };
 };
 
-/** The same events, with the apply handed over to the plan's runner. */
-const handingOver = (name: string, told: Way[]): Way[] =>
+/** The same events, with the apply reserved for the plan's runner, and everything that may follow. */
+const reserving = (name: string, told: Way[]): Way[] =>
   told.flatMap(([what, run]): Way[] => {
-    if (!handsOver(run)) return [];
+    if (!appliesNext(run) || !run.plan.ready) return [];
     const { status, plan = run.plan.status, apply = run.apply.status } = entryOf('ApplyQueued', run);
-    const taken: Run = {
+    const claimHash = run.plan.ready.keyHash;
+    const reserved = {
       ...run,
       status,
       plan: { ...run.plan, status: plan },
-      apply: { ...run.apply, status: apply, claimNonce: 'n' },
+      apply: { ...run.apply, status: apply, claimHash },
     };
-    const happening = `${what}, and the runner has the apply`;
-    return [[happening, taken, heard(name, happening, taken)]];
+    const following: Record<string, Run> = {
+      'and its runner claims the apply': { ...reserved, apply: { ...reserved.apply, claimNonce: 'n' } },
+      'and its runner stops before its claim': { ...reserved, plan: { ...reserved.plan, ready: undefined } },
+      'canceled before the claim': { ...reserved, cancel: { by: 'user-1', at: '', forceAvailableAt: '' } },
+    };
+    return [
+      ...Object.entries(following).map(([more, after]): Way => [`${what}, ${more}`, after, heard(name, more, after)]),
+      ...failing(reserved, ['States.HeartbeatTimeout']),
+    ];
   });
 
 /** An author may have lost the permission to apply: the run then needs a confirmation, as in recheckAutomaticApply. */
@@ -137,8 +153,8 @@ const waysOut = (state: State, stateName: string, before: Run): { entered: Run; 
       const after = happen(entered);
       return [what, after, heard(name, what, after)];
     });
-    told.push(...handingOver(name, told));
-    if (!entered.decision) told.push(...withdrawing(told.filter(([, { apply }]) => !apply.claimNonce)));
+    told.push(...reserving(name, told));
+    if (!entered.decision) told.push(...withdrawing(told.filter(([, { apply }]) => !apply.claimHash)));
     const beats = state.HeartbeatSeconds ? ['States.HeartbeatTimeout'] : [];
     return { entered, ways: [...told, ...failing(entered, ['States.Timeout', ...beats, 'Lambda.Unknown'])] };
   }

@@ -28,7 +28,8 @@ const load = async () => ({
   ...(await import('#lifecycle/queue/locks.ts')),
   ...(await import('#resources/runs/execution.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
-  ...(await import('#lifecycle/runners/hand-over.ts')),
+  ...(await import('#lifecycle/runners/ready-runners.ts')),
+  ...(await import('#platform/store/id.ts')),
   ...(await import('#resources/users/memberships.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
@@ -59,6 +60,9 @@ type Handlers = Awaited<ReturnType<typeof handlers>>;
 
 let workspaces = 0;
 
+/** The key that the runner of the run's plan has chosen. */
+const keyOf = ({ id }: Run): string => `key of ${id}`;
+
 export class LifecycleWorld {
   readonly workspaceId = `ws-${String(++workspaces).padStart(16, '0')}`;
   readonly organization = `org-${workspaces}`;
@@ -68,8 +72,8 @@ export class LifecycleWorld {
   readonly #handlers: Handlers;
   /** Verdict of the next policies and estimates. */
   verdict = 0;
-  /** Tokens of the plans' runners, by run. */
-  readonly tokens = new Map<string, string>();
+  /** How long plans' runners stay ready: by default only for a reservation with the report. */
+  readySeconds = 0.001;
   /** Wraps calls of the states' functions. The state is named as in the machine, or by its function. */
   around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;
@@ -182,19 +186,21 @@ export class LifecycleWorld {
     }
   }
 
-  /** Acts like runners: claims the phases they were started for, accepts offers, reports. */
+  /** Acts like runners: claims the phases that they were started for, or reserved for, and reports. */
   async runner(run: Run, outcome: 'finished' | 'errored' | 'canceled', hasChanges: boolean): Promise<void> {
     const { store } = this;
     for (const phase of ['apply', 'plan'] as const) {
       const { claimNonce, report, claimHash } = run[phase];
       if (report) continue;
       if (claimNonce) {
+        // The end of the run has revoked its token.
+        if (!run[phase].tokenHash) return;
         const report = { outcome, hasChanges, message: 'said the runner' };
-        const handed = phase === 'plan' ? await store.handOver(run, report, this.tokens.get(run.id) ?? '') : undefined;
-        if (handed) await store.deliver(handed.run);
-        else await store.reportPhase(run, phase, report, 60);
+        process.env.READY_SECONDS = String(this.readySeconds);
+        await store.reportPhase(run, phase, report, phase === 'plan' ? store.hashSecret(keyOf(run)) : undefined);
         return;
       }
+      if (phase === 'apply' && (await this.claimReserved(run))) return;
       const containers = this.aws.containers.filter(
         ({ startedBy, environment, stopped }) =>
           !stopped && startedBy === run.id && environment.STEPFORM_CLAIM?.startsWith(`${run.id}.${phase}.`),
@@ -204,18 +210,22 @@ export class LifecycleWorld {
         for (const { environment, arn } of containers) {
           const claimed = await store.claimPhase(environment.STEPFORM_CLAIM as string, arn);
           if (!claimed) continue;
-          if (phase === 'plan') this.tokens.set(run.id, claimed.token);
           await store.deliver(claimed.run);
           return;
         }
         return;
       }
-      if (phase === 'apply' && run.apply.offeredAt) {
-        const claimed = await store.claimHeldApply(run, 'the plan’s token');
-        if (claimed) await store.deliver(claimed.run);
-        return;
-      }
     }
+  }
+
+  /** A poll of the plan's runner. */
+  async claimReserved(run: Run): Promise<boolean> {
+    const { store } = this;
+    const answer = store.answerPlanRunner(run, keyOf(run));
+    if (answer.action !== 'claim') return false;
+    const claimed = await store.claimPhase(`${answer.claim}.${keyOf(run)}`, 'ready');
+    if (claimed) await store.deliver(claimed.run);
+    return true;
   }
 
   /** A run task reports a result for one of the awaited ones. */

@@ -23,9 +23,11 @@ const report = (phase: 'plan' | 'apply', phaseReport: PhaseReport): Happening =>
 const claim = (phase: 'plan' | 'apply'): Happening => {
   return (run) => ({ ...run, [phase]: { ...run[phase], claimNonce: 'n' } });
 };
-/** Only the runner of a plan that may be applied at once stands by. */
-const standsBy: Happening = (run) =>
-  mayApply(run) && !run.savePlan ? { ...run, plan: { ...run.plan, heldUntil: '2099-01-01T00:00:00.000Z' } } : run;
+/** Only the runner of a plan that may be applied stays ready. */
+const staysReady: Happening = (run) =>
+  mayApply(run) && !run.savePlan
+    ? { ...run, plan: { ...run.plan, ready: { keyHash: 'key', until: '2099-01-01T00:00:00.000Z' } } }
+    : run;
 const verdict = (verdicts: NonNullable<Run['verdicts']>, failure?: string): Happening => {
   return (run) => ({ ...run, verdicts: { ...run.verdicts, ...verdicts }, ...(failure ? { failure } : {}) });
 };
@@ -54,8 +56,8 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   },
   Planning: {
     'changes to apply': report('plan', { outcome: 'finished', hasChanges: true }),
-    'changes to apply, and its runner stands by': (run) =>
-      standsBy(report('plan', { outcome: 'finished', hasChanges: true })(run)),
+    'changes to apply, and its runner is ready': (run) =>
+      staysReady(report('plan', { outcome: 'finished', hasChanges: true })(run)),
     'no changes': report('plan', { outcome: 'finished', hasChanges: false }),
     errored: report('plan', { outcome: 'errored', message: 'no such variable' }),
     canceled: (run) => report('plan', { outcome: 'canceled' })(cancel(run)),

@@ -7,7 +7,7 @@ import { runHelpers } from './runs.ts';
 export const startRunnerApi = async () => {
   const api = await startApi();
   const help = await runHelpers(api);
-  Object.assign(process.env, { HEARTBEAT_SECONDS: '5', HOLD_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
+  Object.assign(process.env, { HEARTBEAT_SECONDS: '5', READY_SECONDS: '120', TERRAFORM_ENGINE: 'terraform' });
   const handler: (event: APIGatewayProxyEventV2) => Promise<{ statusCode?: number; body?: string }> = (
     await import('#runner/api/handler.ts')
   ).handler;

@@ -18,20 +18,33 @@ export interface Answer {
 
 export const patienceMs = 20_000;
 
-const suffix = (region: string): string => (region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com');
+type Service =
+  | 'acm'
+  | 'cloudformation'
+  | 'dynamodb'
+  | 'ec2'
+  | 'iam'
+  | 'kms'
+  | 'lambda'
+  | 's3'
+  | 'servicequotas'
+  | 'ssm'
+  | 'sts';
 
-/** IAM is one service for each partition, in one region of it (IAM: endpoints and quotas). */
-const iamRegion = (region: string): string => {
-  if (region.startsWith('cn-')) return 'cn-north-1';
-  return region.startsWith('us-gov-') ? 'us-gov-west-1' : 'us-east-1';
+/** As the AWS CLI and the CDK; the aws-cn partition has no FIPS endpoints. */
+const fips = (): string => (process.env.AWS_USE_FIPS_ENDPOINT === 'true' ? '-fips' : '');
+
+/**
+ * The service's host, and the region to sign for: IAM is one service for each partition, in one region of it (IAM:
+ * endpoints and quotas).
+ */
+export const endpointOf = (service: Service, region: string): { host: string; signedFor: string } => {
+  const suffix = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
+  if (service !== 'iam') return { host: `${service}${fips()}.${region}.${suffix}`, signedFor: region };
+  if (region.startsWith('cn-')) return { host: `iam.cn-north-1.${suffix}`, signedFor: 'cn-north-1' };
+  if (region.startsWith('us-gov-')) return { host: `iam.us-gov.${suffix}`, signedFor: 'us-gov-west-1' };
+  return { host: `iam${fips()}.${suffix}`, signedFor: 'us-east-1' };
 };
-
-const iamHost = (region: string): string => {
-  if (region.startsWith('cn-')) return 'iam.cn-north-1.amazonaws.com.cn';
-  return region.startsWith('us-gov-') ? 'iam.us-gov.amazonaws.com' : 'iam.amazonaws.com';
-};
-
-type Service = 'acm' | 'cloudformation' | 'ec2' | 'iam' | 'lambda' | 'servicequotas' | 'ssm' | 'sts';
 
 /** One action. @throws {Error} without a response */
 export const ask = async (
@@ -40,13 +53,8 @@ export const ask = async (
   { path = '/', ...init }: RequestInit & { path?: string },
 ): Promise<Answer> => {
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
-  const host = service === 'iam' ? iamHost(region) : `${service}.${region}.${suffix(region)}`;
-  const client = new AwsClient({
-    ...credentials,
-    service,
-    region: service === 'iam' ? iamRegion(region) : region,
-    retries: 1,
-  });
+  const { host, signedFor } = endpointOf(service, region);
+  const client = new AwsClient({ ...credentials, service, region: signedFor, retries: 1 });
   const url = (endpoint || `https://${host}`).replace(/\/$/, '') + path;
   const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
   return { ok: response.ok, text: await response.text() };
@@ -65,13 +73,16 @@ export const query = (
 
 /** An action of a JSON service. @param target with the service's prefix */
 export const call = (
-  service: 'acm' | 'servicequotas' | 'ssm',
+  service: 'acm' | 'dynamodb' | 'kms' | 'servicequotas' | 'ssm',
   caller: Caller,
   target: string,
   input: object,
 ): Promise<Answer> =>
   ask(service, caller, {
-    headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': target },
+    headers: {
+      'content-type': `application/x-amz-json-${service === 'dynamodb' ? '1.0' : '1.1'}`,
+      'x-amz-target': target,
+    },
     body: JSON.stringify(input),
   });
 

@@ -7,7 +7,7 @@ const distance = (a: string, b: string): number => {
     rows.push(row);
     for (let j = 1; j <= b.length; j++) {
       const change = at(i - 1, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       row.push(Math.min(at(i - 1, j) + 1, (row[j - 1] ?? 0) + 1, change, swapped ? at(i - 2, j - 2) + 1 : change));
     }
   }

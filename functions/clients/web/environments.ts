@@ -121,8 +121,6 @@ export interface Rights {
   manage: boolean;
 }
 
-const minute = 60_000;
-
 /** The user's permissions in the organization; none while they load. */
 export const useRights = (organization: string): Rights => {
   const object = { organization_id: organization };
@@ -133,7 +131,7 @@ export const useRights = (organization: string): Rights => {
   const live = useLive(
     `environments' rights/${organization}`,
     () => callEnvironments<Rights>('POST', '/authcheck', { checks }),
-    () => minute,
+    60_000,
   );
   return live.value ?? { create: false, manage: false };
 };

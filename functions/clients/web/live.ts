@@ -1,7 +1,8 @@
 import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { ApiError } from '#clients/client/client.ts';
-import { errorText } from './session.ts';
+import { ApiError, type Resource } from '#clients/client/client.ts';
+import type { ResourceType } from '#clients/client/documents.ts';
+import { all, errorText } from './session.ts';
 
 /**
  * Polls the visible content as long as it may change: one request at a time for the whole page, rarely while the tab is
@@ -121,14 +122,16 @@ export interface Live<T> {
 }
 
 /** Poll interval in milliseconds for changes to appear within a second. */
-export const pollInterval = (): number => 800;
+export const pollMs = 800;
+
+type Interval<T> = number | undefined | ((value: T) => number | undefined);
 
 /**
  * A polled value of the API.
  * @param key identifies the value; another key starts over
  * @param every milliseconds until the next request; undefined when the value is final
  */
-export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T) => number | undefined): Live<T> => {
+export const useLive = <T>(key: string, load: () => Promise<T>, every?: Interval<T>): Live<T> => {
   const state = useMemo(
     () => ({ value: signal<T | undefined>(undefined), error: signal<unknown>(undefined), now: () => {} }),
     [key],
@@ -148,7 +151,8 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
           last = text;
         }
         state.error.value = undefined;
-        return latest.current.every(value);
+        const { every } = latest.current;
+        return typeof every === 'function' ? every(value) : every;
       } catch (error) {
         if (state.value.value === undefined) state.error.value = error;
         throw error;
@@ -165,6 +169,10 @@ export const useLive = <T>(key: string, load: () => Promise<T>, every: (value: T
     refresh: () => state.now(),
   };
 };
+
+/** All entries of a list of the API. */
+export const useList = <T extends ResourceType>(path: string, every?: number): Live<Resource<T>[]> =>
+  useLive(path, async () => (await all<T>(path)).data, every);
 
 /** The current time, for durations that count up on screen. */
 export const clock = signal(Date.now());

@@ -77,11 +77,11 @@ export const replaceAddress = (address: string): void => {
 };
 
 /** Filters of a view, kept in the address so that they survive a reload and can be shared. */
-export const useQuery = (name: string): Signal<string> => {
-  const chosen = useSignal(new URLSearchParams(location.search).get(name) ?? '');
+export const useQuery = (name: string, initial = ''): Signal<string> => {
+  const chosen = useSignal(new URLSearchParams(location.search).get(name) ?? initial);
   useSignalEffect(() => {
     const query = new URLSearchParams(location.search);
-    if (chosen.value) query.set(name, chosen.value);
+    if (chosen.value !== initial) query.set(name, chosen.value);
     else query.delete(name);
     const search = query.size > 0 ? `?${query}` : '';
     if (search !== location.search) {

@@ -13,6 +13,20 @@ effect(() => {
   if (!signedIn.value) organizations.value = {};
 });
 
+export interface OrganizationProps {
+  organization: string;
+}
+
+export interface WorkspaceProps extends OrganizationProps {
+  workspace: Resource<'workspaces'>;
+}
+
+export interface WorkspaceAndRun {
+  workspace: Resource<'workspaces'>;
+  /** The run in progress, or else the latest completed run. */
+  run: Resource<'runs'> | undefined;
+}
+
 const minute = 60_000;
 
 /** Polls an organization while a view of it is on screen. */
@@ -24,7 +38,7 @@ export const useOrganization = (name: string): Resource<'organizations'> | undef
       organizations.value = { ...organizations.peek(), [name]: organization };
       return organization;
     },
-    () => minute,
+    minute,
   );
   return organizations.value[name];
 };
@@ -71,5 +85,5 @@ export const useItems = (organization: string, kind: 'workspaces' | 'projects', 
             kind,
           )
         : [],
-    () => (enabled ? minute : undefined),
+    enabled ? minute : undefined,
   ).value ?? [];

@@ -156,11 +156,14 @@ export const listAtLeast = async <T extends ResourceType>(path: string, atLeast:
 export const all = <T extends ResourceType>(path: string): Promise<Listed<T>> =>
   listAtLeast(path, Number.POSITIVE_INFINITY);
 
+/** Undefined ones are left out. */
+export type Relationships = Record<string, { data: unknown } | undefined>;
+
 export const create = async (
   path: string,
   type: string,
   attributes: Record<string, unknown>,
-  relationships?: Record<string, { data: unknown }>,
+  relationships?: Relationships,
 ): Promise<Resource> => (await call('POST', path, { data: { type, attributes, relationships } })).data;
 
 /**
@@ -171,7 +174,7 @@ export const change = async (
   path: string,
   type: string,
   attributes: Record<string, unknown>,
-  { relationships, basis }: { relationships?: Record<string, { data: unknown }>; basis?: Pick<Resource, 'etag'> } = {},
+  { relationships, basis }: { relationships?: Relationships; basis?: Pick<Resource, 'etag'> } = {},
 ): Promise<Resource> => {
   const headers: Record<string, string> = basis?.etag ? { 'if-match': basis.etag } : {};
   return (await call('PATCH', path, { data: { type, attributes, relationships } }, headers)).data;

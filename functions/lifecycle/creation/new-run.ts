@@ -4,7 +4,9 @@ import { claimTurn } from '#lifecycle/queue/turns.ts';
 import { yieldToRun } from '#lifecycle/queue/yield-to-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId, newSecret } from '#platform/store/id.ts';
+import { invocation } from '#platform/store/invocation.ts';
 import { keys } from '#platform/store/keys.ts';
+import { logInfo } from '#platform/store/log.ts';
 import { put } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getAgentPool } from '#resources/agents/pools/records.ts';
@@ -125,10 +127,12 @@ export type RunHome = Pick<
 export const pendingRun = async (workspace: RunHome, newRun: NewRun & Pick<Run, 'id'>): Promise<Run> => {
   const agentPool = await agentPoolOf(workspace);
   const createdAt = now();
+  const request = invocation()?.request;
   return {
     autoApply: false,
     ...defaultOptions,
     ...newRun,
+    ...(request ? { request } : {}),
     number: 0,
     ...(agentPool ? { agentPool } : {}),
     ...(workspace.engine ? { engine: workspace.engine } : {}),
@@ -192,6 +196,7 @@ const agentPoolOf = async ({ executionMode, agentPoolId }: RunHome): Promise<Run
  * @param isLocked the workspace was locked a moment ago: the run waits in Pending without another check
  */
 export const enqueue = async (run: Run, { isLocked = false } = {}): Promise<void> => {
+  logInfo('run created', { runId: run.id, workspaceId: run.workspaceId });
   if (isHidden(run)) {
     await beginHidden(run);
     return startExecution(run);

@@ -104,16 +104,20 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
         `${phase}.tokenHash`,
         `${phase}.stateTokenHash`,
         `${phase}.claimHash`,
-        `${phase}.heldUntil`,
+        `${phase}.ready`,
       ]),
     ],
+    // The apply of a runner that claims now would have an ended run, and its workspace another one.
+    ...(latest.apply.claimNonce ? {} : { condition: 'attribute_not_exists(apply.claimNonce)' }),
   });
+  const current = ended ?? (await getRun(run.id)) ?? latest;
+  if (!isFinal(current.status)) throw new RunnerStillStoppingError(`A runner has just claimed the apply of ${run.id}.`);
   // A user's discard is already in the audit trail.
-  if (isHidden(run)) return ended ?? (await getRun(run.id)) ?? latest;
+  if (isHidden(run)) return current;
   const isRecorded =
     status === 'discarded' && latest.decision?.action === 'discard' && latest.decision.by !== undefined;
   if (!isRecorded) await keepRunEvent(latest, status, at);
-  return ended ?? (await getRun(run.id)) ?? latest;
+  return current;
 };
 
 /** Shows why the run is stopping: the runner can take three minutes to stop. The final reason replaces this one. */

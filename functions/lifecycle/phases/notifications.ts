@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
+import { pushLog } from '#resources/runs/log-followers.ts';
 import { isNotified } from '#resources/workspaces/project-notifies.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { AutoDestroyEvent, AutoDestroyNotice } from '#run/notifications/auto-destroy.ts';
@@ -15,14 +16,27 @@ import { isFinal } from '#run/status.ts';
  */
 export const notify = async (run: Run): Promise<void> => {
   await Promise.all([run.commit ? postStatus(run) : undefined, sendNotifications(run)]);
-  if (run.environment && isFinal(run.status)) await settleEnvironment(run);
+  if (!isFinal(run.status)) return pushLog(run);
+  await Promise.all([
+    run.environment ? settleEnvironment(run) : undefined,
+    environment.otlpEndpoint ? trace(run) : undefined,
+  ]);
+};
+
+/** Has the function Trace send the run's trace, if the operator has a receiver for traces. */
+const trace = async ({ id }: Run): Promise<void> => {
+  try {
+    await invokeLater(environment.traceFunction, { runId: id });
+  } catch (error) {
+    logError('trace failed', error, { runId: id });
+  }
 };
 
 const postStatus = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.commitStatusFunction, { runId: run.id });
   } catch (error) {
-    logError('commit status failed', error, { run: run.id });
+    logError('commit status failed', error, { runId: run.id });
   }
 };
 
@@ -34,7 +48,7 @@ const sendNotifications = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.notifyFunction, event);
   } catch (error) {
-    logError('notification failed', error, { run: run.id, ...notice });
+    logError('notification failed', error, { runId: run.id, ...notice });
   }
 };
 
@@ -67,6 +81,6 @@ const settleEnvironment = async (run: Run): Promise<void> => {
   try {
     await invokeLater(environment.environmentSettleFunction, { runId: run.id });
   } catch (error) {
-    logError('recording the result of a build failed', error, { run: run.id });
+    logError('recording the result of a build failed', error, { runId: run.id });
   }
 };

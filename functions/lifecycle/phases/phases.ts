@@ -1,15 +1,18 @@
-import { timingSafeEqual } from 'node:crypto';
 import { recheckAutomaticApply } from '#lifecycle/decisions/automatic-apply.ts';
+import { environment } from '#platform/environment.ts';
 import { checkIn } from '#platform/store/due.ts';
-import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { hashSecret, isSecretOf, newSecret } from '#platform/store/id.ts';
+import type { Change } from '#platform/store/table.ts';
+import { inSeconds, now } from '#platform/store/time.ts';
 import { deliver } from '#resources/runs/execution.ts';
-import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
+import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
 import { stateTokenOf } from '#resources/runs/state-tokens.ts';
-import { mayApply } from '#run/lifecycle.ts';
-import type { PhaseName, PhaseReport, Run } from '#run/run.ts';
+import { appliesNext, mayApply } from '#run/lifecycle.ts';
+import { entryOf } from '#run/machine-states.ts';
+import type { Phase, PhaseName, PhaseReport, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
-/** Runners' requests that change a run: claim, stand by, report. Each is idempotent. */
+/** Runners' requests that change a run: claim and report. Each is idempotent. */
 
 export interface Claimed {
   run: Run;
@@ -24,25 +27,11 @@ export const newClaim = (phase: PhaseName): { secret: string; set: Record<string
   return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
 };
 
-/** A token for the runner that claims with this nonce, and the attributes to write. */
-export const newTokens = (
-  runId: string,
-  phase: PhaseName,
-  nonce: string,
-): { token: string; set: Record<string, string> } => {
-  const token = `${runId}.${phase}.${newSecret()}`;
-  return {
-    token,
-    set: {
-      [`${phase}.claimNonce`]: nonce,
-      [`${phase}.tokenHash`]: hashSecret(token),
-      [`${phase}.stateTokenHash`]: hashSecret(stateTokenOf(runId, phase, token)),
-    },
-  };
-};
-
-const same = (a: string | undefined, b: string): boolean =>
-  a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+/** Attributes that reserve a ready runner for a phase: the key that the runner chose becomes the phase's claim. */
+export const reservation = (phase: PhaseName, runner: NonNullable<Phase['reserved']>): Record<string, unknown> => ({
+  [`${phase}.claimHash`]: runner.keyHash,
+  [`${phase}.reserved`]: runner,
+});
 
 /** The runner claimed before its claim was written (lifecycle/states/plan-queued.ts), and must retry. */
 export class NotStartedError extends Error {
@@ -61,59 +50,36 @@ const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
-  const isClaimOf = (run: Run | undefined) => same(run?.[name].claimHash, hashSecret(secret));
+  const isClaimOf = (run: Run | undefined) => isSecretOf(run?.[name].claimHash, secret);
   // The claim is older than its runner, and the write below checks it: an eventually consistent read is enough.
   const shown = await getRunEventually(runId);
   const run = isClaimOf(shown) ? shown : await getRun(runId);
   if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
   if (!run || isFinal(run.status) || !isClaimOf(run)) return undefined;
-  const { claimHash, warm } = run[name];
-  return take(run, name, nonce, {
-    condition: `${name}.claimHash = :claim`,
-    values: { ':claim': claimHash },
-    // A warm runner was not started for this run; the claim assigns it to the run.
-    set: warm && warm.keyHash === claimHash ? { [`${name}.taskArn`]: warm.taskArn } : undefined,
+  const { claimHash, reserved } = run[name];
+  const token = `${runId}.${name}.${newSecret()}`;
+  const claimed = await updateRun(runId, {
+    set: {
+      [`${name}.claimNonce`]: nonce,
+      [`${name}.tokenHash`]: hashSecret(token),
+      [`${name}.stateTokenHash`]: hashSecret(stateTokenOf(runId, name, token)),
+      // A ready runner was not started for this phase; the claim assigns it.
+      ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
+    },
+    // Writes are billed by size; the container shows that the apply has the plan's runner.
+    remove:
+      name === 'apply' ? ['plan.ready', ...(reserved?.taskArn === run.plan.taskArn ? ['apply.reserved'] : [])] : [],
+    condition: `${name}.claimHash = :claim AND (attribute_not_exists(${name}.claimNonce) OR ${name}.claimNonce = :nonce) AND attribute_not_exists(${name}.report) AND attribute_not_exists(cancel)`,
+    values: { ':claim': claimHash, ':nonce': nonce },
   });
-};
-
-/** Gives the apply to the plan's runner, to which it was offered; the plan's token identifies the runner. */
-export const claimHeldApply = (run: Run, planToken: string): Promise<Claimed | undefined> =>
-  take(run, 'apply', hashSecret(planToken), {
-    condition: 'attribute_exists(apply.offeredAt) AND attribute_not_exists(apply.claimHash)',
-    values: {},
-    set: { 'apply.taskArn': run.plan.taskArn },
-  });
-
-const take = async (
-  run: Run,
-  phase: PhaseName,
-  nonce: string,
-  { condition, values, set }: { condition: string; values: Record<string, unknown>; set?: Record<string, unknown> },
-): Promise<Claimed | undefined> => {
-  const { token, set: tokens } = newTokens(run.id, phase, nonce);
-  const claimed = await updateRun(run.id, {
-    set: { ...tokens, ...set },
-    condition: `${condition} AND (attribute_not_exists(${phase}.claimNonce) OR ${phase}.claimNonce = :nonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
-    values: { ...values, ':nonce': nonce },
-  });
-  return claimed && { run: claimed, phase, token };
-};
-
-/** Lease of a standing-by runner, which it renews. After the lease has expired, the runner is not offered the apply. */
-const leaseMs = 15_000;
-
-const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
-
-export const extendHold = async (run: Run): Promise<void> => {
-  if (run.plan.heldUntil && Date.parse(run.plan.heldUntil) - Date.now() > leaseMs / 2) return;
-  await updateRun(run.id, { set: { 'plan.heldUntil': leaseEnd() }, condition: 'attribute_exists(plan.heldUntil)' });
+  return claimed && { run: claimed, phase: name, token };
 };
 
 /**
  * Attributes that are not needed after the phase's report. They are removed because writes are billed by size; the
  * apply's remaining attributes still show whether there is a runner.
  */
-export const spent: Record<PhaseName, string[]> = {
+const spent: Record<PhaseName, string[]> = {
   plan: ['plan.claimHash', 'plan.stateTokenHash'],
   apply: ['apply.stateTokenHash'],
 };
@@ -126,39 +92,61 @@ export class TokenRevokedError extends Error {
   override name = 'TokenRevokedError';
 }
 
+/** Reserves the reporting runner for the apply of its plan, in the write of its report. */
+const reserving = (planned: Run, runner: NonNullable<Phase['reserved']>, report: Change): Change => ({
+  ...report,
+  set: {
+    ...statusChange(entryOf('ApplyQueued', planned), planned, now()),
+    ...reservation('apply', runner),
+    ...report.set,
+  },
+  condition: `${report.condition} AND status = :planning AND wait.state = :waiting AND attribute_not_exists(cancel)
+    AND attribute_not_exists(decision) AND attribute_not_exists(apply.claimHash)`,
+  values: { ...report.values, ':planning': 'planning', ':waiting': 'Planning' },
+});
+
 /**
  * Stores a runner's report of its phase and resumes the execution. The first report counts.
  *
+ * A runner that can apply its plan stays ready for that. If the run waits for nothing else, the same write reserves it,
+ * and the execution waits in Planning for its claim (decisions/0222).
+ *
  * @param run run with the runner's token, possibly stale
- * @returns the run, if the runner shall stand by for the apply
+ * @param keyHash of the key of a plan's runner
+ * @returns the run; undefined if it does not exist
  * @throws {TokenRevokedError}
  */
 export const reportPhase = async (
   run: Run,
   phase: PhaseName,
   report: PhaseReport,
-  holdSeconds: number,
+  keyHash?: string,
 ): Promise<Run | undefined> => {
-  const { tokenHash } = run[phase];
-  const planned = { ...run, plan: { ...run.plan, report } };
-  // The runner of a saved plan does not stand by (runner/api/job.ts).
-  const holds = phase === 'plan' && holdSeconds > 0 && !run.savePlan && mayApply(planned);
-  if (phase === 'plan') await recheckAutomaticApply(planned);
-  const reported = await updateRun(run.id, {
+  const { tokenHash, taskArn } = run[phase];
+  const reported = { ...run, [phase]: { ...run[phase], report } };
+  const { autoApply, appliesFor } = phase === 'plan' ? await recheckAutomaticApply(reported) : reported;
+  const readySeconds = phase === 'plan' && keyHash ? environment.readySeconds : 0;
+  // Agents do not wait: they would be missing in their pool, and can start another process quickly.
+  const waits = readySeconds > 0 && !run.agentPool && !run.savePlan;
+  const staysReady = waits && keyHash && taskArn && mayApply(reported);
+  const change: Change = {
     set: {
       [`${phase}.report`]: report,
-      ...(holds ? { 'plan.heldUntil': leaseEnd() } : {}),
+      ...(staysReady ? { 'plan.ready': { keyHash, until: inSeconds(readySeconds) } } : {}),
       ...checkIn(run.id, answerSeconds, run),
     },
     remove: spent[phase],
-    condition: `attribute_not_exists(${phase}.report)${tokenHash ? ` AND ${phase}.tokenHash = :mine` : ''}`,
-    values: tokenHash ? { ':mine': tokenHash } : {},
-  });
-  const current = reported ?? (await getRun(run.id));
-  if (!reported && current?.[phase].tokenHash !== tokenHash) {
+    condition: `attribute_not_exists(${phase}.report) AND ${phase}.tokenHash = :mine`,
+    values: { ':mine': tokenHash },
+  };
+  const reserved =
+    staysReady &&
+    appliesNext({ ...reported, autoApply, appliesFor }) &&
+    (await updateRun(run.id, reserving(reported, { keyHash, taskArn }, change)));
+  const current = reserved || (await updateRun(run.id, change)) || (await getRun(run.id));
+  if (current?.[phase].tokenHash !== tokenHash) {
     throw new TokenRevokedError('token revoked: its run or phase has ended, or another runner took over');
   }
   if (current) await deliver(current);
-  const stands = current?.plan.heldUntil ?? current?.apply.offeredAt;
-  return holds && stands ? current : undefined;
+  return current;
 };

@@ -4,7 +4,7 @@ import { deliver } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
 import { type Attempt, notSuperseded, orderOf } from '#run/attempts.ts';
 import type { Verdicts } from '#run/check-record.ts';
-import { exitOnEntry, isHandedOver, mayEnter, type Next, nextStep } from '#run/lifecycle.ts';
+import { exitOnEntry, isAhead, mayEnter, type Next, nextStep } from '#run/lifecycle.ts';
 import { type CheckState, entryOf, type RunState, type TaskState, type WaitingState } from '#run/machine-states.ts';
 import type { Run } from '#run/run.ts';
 
@@ -66,13 +66,13 @@ const enter = async (
     // Every task of a stage enters its state; the first one has changed the status.
     if (repeat && !attempt && before.wait?.state === state) return before;
     if (order && (before.wait?.order ?? '') > order) break;
-    const isAllowed = repeat || (entry.from.includes(before.status) && mayEnter(state, before));
-    if (!isAllowed && !isHandedOver(state, before)) {
+    const ahead = isAhead(state, before);
+    if (!repeat && !ahead && !(entry.from.includes(before.status) && mayEnter(state, before))) {
       if (eventually) continue;
       break;
     }
     await look(before);
-    const away = exitOnEntry(state, before) !== undefined;
+    const away = ahead || exitOnEntry(state, before) !== undefined;
     const run = await updateRun(runId, {
       set: {
         ...(repeat || away ? {} : statusChange(entry, before, new Date().toISOString())),

@@ -14,6 +14,6 @@ export const yieldToRun = async ({ assessing }: Pick<Workspace, 'assessing'>): P
     const canceled = await requestCancel(assessing.runId, healthAssessment);
     if (canceled) await deliver(canceled);
   } catch (error) {
-    logError('assessment not canceled', error, { run: assessing.runId });
+    logError('assessment not canceled', error, { runId: assessing.runId });
   }
 };

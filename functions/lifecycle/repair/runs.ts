@@ -5,7 +5,7 @@ import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
 import { release } from '#lifecycle/phases/finish.ts';
 import { startNext } from '#lifecycle/queue/queue.ts';
 import { launchRunner, needsRunner, replaceUnclaimed } from '#lifecycle/runners/launcher.ts';
-import { endHold } from '#lifecycle/runners/runner-stopped.ts';
+import { forgetReady } from '#lifecycle/runners/lost-runners.ts';
 import { environment } from '#platform/environment.ts';
 import { checkIn, dueAttributes } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
@@ -16,6 +16,7 @@ import { deliver, deliverResult } from '#resources/runs/execution.ts';
 import { getRun, updateRun } from '#resources/runs/records.ts';
 import { discardStale, isStale } from '#resources/runs/saved-plans.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
+import { isReserved } from '#run/lifecycle.ts';
 import { entryOf, type RunState, taskStates } from '#run/machine-states.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
@@ -73,9 +74,9 @@ const repairEndedRun = async (run: Run): Promise<string> => {
 /** Repairs of a run whose execution is running. */
 const repairActiveRun = async (run: Run): Promise<string | undefined> => {
   if (await deliver(run)) return 'answer delivered';
-  if (run.wait?.state === 'ApplyQueued' && run.apply.offeredAt && !run.apply.claimNonce) {
-    await endHold(run);
-    return 'offer withdrawn';
+  if (run.wait?.state === 'Planning' && isReserved(run)) {
+    await forgetReady(run);
+    return 'reservation withdrawn';
   }
   const phase = queuedPhase(run);
   if (phase && (await replaceUnclaimed(run, phase))) return 'runner replaced';

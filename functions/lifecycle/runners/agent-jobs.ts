@@ -20,14 +20,15 @@ interface Job extends Key {
 
 const timestamp = 'agent-queued-at';
 
-/** Whether the job was offered to agents. */
-export const isOffered = (run: Run, phase: PhaseName): boolean => run[phase].statusTimestamps[timestamp] !== undefined;
+/** Whether the job was queued for agents. */
+export const isJobQueued = (run: Run, phase: PhaseName): boolean =>
+  run[phase].statusTimestamps[timestamp] !== undefined;
 
 /** A run waits at most an hour for an agent (infra/stack/lifecycle.ts); then DynamoDB may remove its entry. */
 const keptSeconds = 24 * 3600;
 
 /** Queues a phase of a run in its pool, and adds this to the run's timeline. 3 writes; idempotent. */
-export const offerJob = async (run: Run, phase: PhaseName): Promise<void> => {
+export const queueJob = async (run: Run, phase: PhaseName): Promise<void> => {
   const { id, agentPool } = run;
   if (!agentPool) return;
   const at = run.statusTimestamps[phase === 'plan' ? 'plan-queued-at' : 'apply-queued-at'] ?? run.createdAt;

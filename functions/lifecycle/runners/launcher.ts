@@ -3,6 +3,7 @@ import {
   ListTasksCommand,
   RunTaskCommand,
   StopTaskCommand,
+  type Tag,
   type Task,
 } from '@aws-sdk/client-ecs';
 import { newClaim } from '#lifecycle/phases/phases.ts';
@@ -14,7 +15,7 @@ import { deliver } from '#resources/runs/execution.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { refusalOf } from '#resources/workspaces/admitted-runs.ts';
 import type { PhaseName, Run } from '#run/run.ts';
-import { isOffered, offerJob } from './agent-jobs.ts';
+import { isJobQueued, queueJob } from './agent-jobs.ts';
 
 /**
  * Starts and stops the containers that Terraform runs in, or queues the phase for an agent. A container starts with
@@ -29,7 +30,7 @@ export class CapacityUnavailableError extends Error {
 
 /** Whether the phase needs a runner and has none. */
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
-  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isOffered(run, phase);
+  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isJobQueued(run, phase);
 
 /**
  * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
@@ -50,14 +51,15 @@ const refuse = async (run: Run, phase: PhaseName, message: string): Promise<void
 /** Writes a new claim and starts a runner with it, or queues the phase for an agent, unless it has a runner. */
 export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> => {
   if (!needsRunner(run, phase)) return;
-  if (run.agentPool) return offerJob(run, phase);
+  if (run.agentPool) return queueJob(run, phase);
   const refusal = refusalOfRun(run);
   if (refusal !== undefined) return refuse(run, phase, refusal);
   const { secret, set } = newClaim(phase);
   const claimed = await updateRun(run.id, {
     set,
-    remove: [`${phase}.offeredAt`, `${phase}.warm`],
-    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(cancel)`,
+    remove: [`${phase}.reserved`, 'plan.ready'],
+    // A claim that is written late must not void the claim of the container that a retry has started.
+    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskArn) AND attribute_not_exists(cancel)`,
   });
   if (claimed) await startRunner(claimed, phase, secret);
 };
@@ -106,7 +108,7 @@ const noRoom = ({ name, message }: Error): boolean =>
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
-  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`);
+  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`, run);
   // Succeeds also if the runner has claimed already. Fails if the run is final, because nothing else would stop this
   // container, and if the claim was replaced, because this container's exit would be taken for the exit of its
   // successor.
@@ -118,13 +120,21 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
   if (!recorded) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
 };
 
+/** Once activated as cost allocation tags, they are in the account's cost reports (AWS Billing: cost allocation tags). */
+const tagsOf = ({ id, organization, workspaceName }: Run): Tag[] =>
+  Object.entries({ organization, workspace: workspaceName, run: id }).map(([key, value]) => ({
+    key: `stepform:${key}`,
+    value,
+  }));
+
 /**
  * @param startedBy run or warm runner that the container is for
  * @param claim sent with the container's first request
+ * @param run tags the container, so that its costs can be attributed; a warm runner is started for none
  * @returns the container's ARN
  * @throws {CapacityUnavailableError}
  */
-export const runContainer = async (startedBy: string, claim: string): Promise<string> => {
+export const runContainer = async (startedBy: string, claim: string, run?: Run): Promise<string> => {
   const refused = (why: string) =>
     new CapacityUnavailableError(`The container for ${startedBy} could not be started: ${why}`);
   const answer = await tasks()
@@ -134,6 +144,7 @@ export const runContainer = async (startedBy: string, claim: string): Promise<st
         taskDefinition: environment.taskDefinitionArn,
         launchType: 'FARGATE',
         startedBy,
+        tags: run && tagsOf(run),
         networkConfiguration: {
           awsvpcConfiguration: {
             subnets: environment.subnets,

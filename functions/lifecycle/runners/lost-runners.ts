@@ -30,3 +30,13 @@ export const endPhase = async (run: Run, phase: PhaseName, why: string): Promise
   });
   if (ended) await deliver(ended);
 };
+
+/** A plan's runner is no longer ready for the apply. If it was reserved and has not claimed, another runner applies. */
+export const forgetReady = async (run: Run): Promise<void> => {
+  const forgotten = await updateRun(run.id, {
+    remove: ['plan.ready', 'apply.claimHash', 'apply.reserved'],
+    condition: 'plan.ready.keyHash = :key AND attribute_not_exists(apply.claimNonce)',
+    values: { ':key': run.plan.ready?.keyHash },
+  });
+  if (forgotten) await deliver(forgotten);
+};

@@ -17,12 +17,13 @@ const atOnce = 100;
 
 const before = (time: string | undefined, now: number): boolean => !!time && Date.parse(time) < now - graceMs;
 
-/** Includes a runner that stood by after the plan without an offer. */
+/** Includes a runner that is not ready any more after its plan. */
 const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: number): boolean => {
   if (!run) return before(createdAt, now);
   if (isFinal(run.status)) return before(run.statusTimestamps[timestampKey(run.status)], now);
   const { plan, apply } = run;
-  return !!plan.report && plan.taskArn === arn && apply.taskArn !== arn && before(plan.heldUntil, now);
+  const hasPlanned = !!plan.report && plan.taskArn === arn && apply.taskArn !== arn;
+  return hasPlanned && before(plan.ready?.until ?? plan.statusTimestamps['finished-at'], now);
 };
 
 /** Retired runners, and reserved ones that never claimed, exit by themselves: they are stray only after {@link graceMs}. */

@@ -16,7 +16,7 @@ import { CapacityUnavailableError, runContainer } from './launcher.ts';
  * | a runner is | until |
  * |---|---|
  * | starting | it has registered, which makes its one-time secret worthless |
- * | ready, while it renews its lease | a phase of a run reserves it (warm-offers.ts), or it is retired |
+ * | ready, while it renews its lease | a phase of a run reserves it (ready-runners.ts), or it is retired |
  * | reserved | it has claimed the phase; from then on it is an ordinary runner of that run, and of no other |
  * | retired | its next poll, whose response is to exit; or the sweep stops it |
  */

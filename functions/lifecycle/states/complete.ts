@@ -1,6 +1,7 @@
 import { finishRun } from '#lifecycle/phases/finish.ts';
 import { notify } from '#lifecycle/phases/notifications.ts';
-import type { CaughtError } from '#run/ending.ts';
+import { logError } from '#platform/store/log.ts';
+import { type CaughtError, isPlatformFault } from '#run/ending.ts';
 import { type Ending, startsRuns } from '#run/machine-states.ts';
 
 export interface CompleteTask {
@@ -20,6 +21,9 @@ export interface CompleteTask {
 export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: typeof startsRuns | 'Nothing' }> => {
   // Step Functions reports a missed heartbeat as States.Timeout too; the state machine's catcher distinguishes them.
   const error = run.missedHeartbeat ? { Error: 'States.HeartbeatTimeout' } : run.error;
+  // The execution itself succeeds. An alarm counts these words (infra/stack/operations.ts).
+  if (isPlatformFault(ending, error))
+    logError('platform fault', error?.Error, { runId: run.runId, cause: error?.Cause?.slice(0, 1000) });
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);
   // The run stays due until the triggered runs are queued.

@@ -2,7 +2,7 @@ import { notify } from '#lifecycle/phases/notifications.ts';
 import { newClaim } from '#lifecycle/phases/phases.ts';
 import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 import { needsRunner, refusalOfRun, runContainer, stopRunner } from '#lifecycle/runners/launcher.ts';
-import { launchFirst } from '#lifecycle/runners/warm-offers.ts';
+import { assignRunner } from '#lifecycle/runners/ready-runners.ts';
 import { environment } from '#platform/environment.ts';
 import { exitOnEntry } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
@@ -11,7 +11,7 @@ const starts = (run: Run): boolean =>
   !run.agentPool && !environment.warmRunners && refusalOfRun(run) === undefined && needsRunner(run, 'plan');
 
 /**
- * Starts a runner, assigns a ready one, or queues the plan for an agent; then waits for the claim.
+ * Starts a runner, reserves a ready one, or queues the plan for an agent; then waits for the claim.
  *
  * A container is started before the run is written, so that one write contains its claim and its ARN. Until that write,
  * the container's claim is rejected with 503 (phases.ts). A container that is not recorded in the run is stopped, or
@@ -25,7 +25,7 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
     // The run's first state sends the notifications of a new run.
     if (!before.wait) await notify(before);
     if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
-    taskArn = await runContainer(runId, `${runId}.plan.${secret}`).catch((error) => {
+    taskArn = await runContainer(runId, `${runId}.plan.${secret}`, before).catch((error) => {
       refusal = error;
       return undefined;
     });
@@ -38,5 +38,5 @@ export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void>
   if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
   // The error makes the state machine retry.
   if (refusal) throw refusal;
-  await launchFirst(run, 'plan');
+  await assignRunner(run, 'plan');
 };

@@ -1,6 +1,6 @@
 import { type Key, keys } from '#platform/store/keys.ts';
 import { get, remove, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { inSeconds, now } from '#platform/store/time.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import type { HealthTimer } from '#resources/workspaces/health-timer.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -14,8 +14,6 @@ const hours = 3600;
 
 /** An assessment may start this much early, so that the late end of one does not postpone all later ones. */
 const toleranceMs = 1 * hours * 1000;
-
-const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 /** Condition: no concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: HealthTimer) => ({ condition: 'lookedAt = :seen', values: { ':seen': lookedAt } });

@@ -4,7 +4,7 @@ import { notifyAutoDestroy } from '#lifecycle/phases/notifications.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { type Change, get, remove, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { inSeconds, now } from '#platform/store/time.ts';
 import { latestConfigurationVersion } from '#resources/configurations/latest.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
@@ -30,8 +30,6 @@ const runningSeconds = 60;
 
 /** Seconds until the next attempt while the platform is drained. */
 const drainSeconds = 600;
-
-const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 /** Condition: no concurrent change of the settings has set another timer. */
 const unchanged = ({ lookedAt }: AutoDestroyTimer) => ({

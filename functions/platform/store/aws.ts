@@ -4,6 +4,7 @@ import { pipeline, Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { environment } from '#platform/environment.ts';
+import { idleMs } from './patience.ts';
 import { type AwsResponse, type Call, local, type Services } from './services.ts';
 
 /**
@@ -47,16 +48,25 @@ const sign = (
     ...options,
   }).sign();
 
+/**
+ * As the SDK sends it, unsigned: by it Lambda recognizes functions that invoke each other in a loop (Lambda: recursive
+ * loop detection).
+ */
+const traceHeader = (): http.OutgoingHttpHeaders => {
+  const { trace } = environment;
+  return trace ? { 'x-amzn-trace-id': trace } : {};
+};
+
 /** One attempt. Uses Node's own client: the first `fetch` of a process takes 50 ms longer. */
 const attempt = async (
   service: string,
   url: string,
   call: Call,
-  { maxBytes = Infinity, region = environment.region, timeoutMs = 20_000 }: SendOptions,
+  { maxBytes = Infinity, region = environment.region, timeoutMs = idleMs }: SendOptions,
 ): Promise<AwsResponse> => {
   const { method, body } = call;
   const signed = await sign(service, url, call, { region });
-  const headers: http.OutgoingHttpHeaders = Object.fromEntries(signed.headers);
+  const headers: http.OutgoingHttpHeaders = { ...Object.fromEntries(signed.headers), ...traceHeader() };
   const isStream = body instanceof Readable;
   if (body !== undefined && !isStream) headers['content-length'] = Buffer.byteLength(body);
   const { promise, resolve, reject } = Promise.withResolvers<AwsResponse>();
@@ -81,13 +91,33 @@ const attempt = async (
   return promise;
 };
 
-const pause = (tries: number): Promise<void> => delay(Math.random() * 50 * 2 ** tries);
+/** The SDK waits five times as long when a service asks to slow down (@smithy/util-retry: delay bases 100 and 500 ms). */
+const pause = (tries: number, isThrottled = false): Promise<void> =>
+  delay(Math.random() * (isThrottled ? 250 : 50) * 2 ** tries);
 
-/** A temporary refusal: S3 answers 400 to a body that did not arrive in time (S3: error responses). */
-const isPassing = ({ status, body }: AwsResponse): boolean =>
-  status >= 500 ||
+const isThrottle = ({ status, body }: AwsResponse): boolean =>
   status === 429 ||
-  (status === 400 && /<Code>RequestTimeout<|"__type":\s*"[^"]*Throttl/.test(body.toString()));
+  (status === 503 && /<Code>SlowDown</.test(body.toString())) ||
+  (status === 400 && /"__type":\s*"[^"]*Throttl/.test(body.toString()));
+
+/** A copy that fails midway is answered with 200 and an error (S3 API: CopyObject). */
+const isBrokenCopy = ({ headers }: Call, { status, body }: AwsResponse): boolean =>
+  status === 200 && headers?.['x-amz-copy-source'] !== undefined && /^(<\?xml[^>]*>\s*)?<Error>/.test(body.toString());
+
+/**
+ * A temporary refusal: S3 answers 400 to a body that did not arrive in time (S3: error responses), and 409 to a
+ * conditional write that meets another write of the object (S3: conditional writes).
+ */
+const isPassing = (call: Call, reply: AwsResponse): boolean => {
+  const { status, body } = reply;
+  return (
+    status >= 500 ||
+    isThrottle(reply) ||
+    isBrokenCopy(call, reply) ||
+    (status === 400 && /<Code>RequestTimeout</.test(body.toString())) ||
+    (status === 409 && /<Code>ConditionalRequestConflict</.test(body.toString()))
+  );
+};
 
 /**
  * One request, repeated after a connection error or a temporary refusal (Lambda thaws with dead connections, S3 asks to
@@ -98,13 +128,15 @@ const send = async (service: string, url: string, call: Call, sending: SendOptio
   const { tries: maxTries = call.body instanceof Readable ? 1 : environment.maxAttempts } = sending;
   for (let tries = 1; ; tries++) {
     const last = tries >= maxTries;
+    let isThrottled = false;
     try {
       const reply = await attempt(service, url, call, sending);
-      if (last || !isPassing(reply)) return reply;
+      if (last || !isPassing(call, reply)) return reply;
+      isThrottled = isThrottle(reply);
     } catch (error) {
       if (last) throw error;
     }
-    await pause(tries);
+    await pause(tries, isThrottled);
   }
 };
 

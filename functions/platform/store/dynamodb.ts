@@ -1,5 +1,6 @@
 import { type AttributeValue, DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb';
+import { requestHandler } from './patience.ts';
 import { local, type Services } from './services.ts';
 
 /** DynamoDB for table.ts: without the document client, which builds a command's middleware for each call. */
@@ -12,7 +13,7 @@ const logger = { trace: nothing, debug: nothing, warn: console.warn, error: noth
  * With `cacheMiddleware` the SDK builds a command's middleware once instead of for each call, which saves a quarter of
  * the cost.
  */
-const client = local() ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true });
+const client = local() ? undefined : new DynamoDBClient({ logger, cacheMiddleware: true, requestHandler });
 
 export const dynamodb = (): Services['table'] => local()?.table ?? (client as DynamoDBClient);
 

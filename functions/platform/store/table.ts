@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchGetItemCommand,
   DeleteItemCommand,
@@ -252,11 +253,28 @@ export const batchGet = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   return items;
 };
 
+/** The partition of some keys is throttled, for longer than a request can wait. */
+export class TableThrottledError extends Error {
+  override name = 'TableThrottledError';
+}
+
+/** Some 6 s in all, and at most 13: less than the time limit of the functions behind the API. */
+const maxBatchTries = 12;
+
+/**
+ * DynamoDB leaves keys of a throttled partition unprocessed; repeating the request at once would throttle it again
+ * (DynamoDB API: BatchGetItem).
+ */
+const backoff = (tries: number): Promise<void> => sleep(Math.random() * Math.min(50 * 2 ** tries, 2000));
+
 const getBatch = async <T extends Key>(keys: Key[]): Promise<T[]> => {
   const byKey = new Map<string, T>();
   const distinct = new Map(keys.filter(isPossible).map(({ pk, sk }) => [`${pk} ${sk}`, { pk, sk }]));
   let pending = [...distinct.values()].map(packed);
-  while (pending.length) {
+  for (let tries = 0; pending.length; tries++) {
+    if (tries >= maxBatchTries)
+      throw new TableThrottledError(`the table is throttled: ${pending.length} items could not be read`);
+    if (tries) await backoff(tries);
     countRead();
     const answer = await dynamodb().send(
       new BatchGetItemCommand({

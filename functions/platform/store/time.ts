@@ -1,6 +1,9 @@
 /** The present time, in the format of records. */
 export const now = (): string => new Date().toISOString();
 
+/** A time in the future, in the format of records. */
+export const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
+
 /**
  * The present time, but always later than the given one: distinguishes versions of a record, also within one
  * millisecond.

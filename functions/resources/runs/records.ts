@@ -1,5 +1,6 @@
 import type { Due } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { logInfo } from '#platform/store/log.ts';
 import { batchGet, type Change, get, query, update } from '#platform/store/table.ts';
 import type { Run } from '#run/run.ts';
 import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '#run/status.ts';
@@ -53,6 +54,7 @@ export const updateRun = async (id: string, change: Change): Promise<Run | undef
     values,
     condition: change.condition ? `${open} AND (${change.condition})` : open,
   });
+  if (run && set?.status) logInfo('run status', { runId: id, status: run.status });
   return run && set?.checkAt ? inTime(run) : run;
 };
 

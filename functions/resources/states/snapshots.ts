@@ -88,7 +88,7 @@ export const recoverState = async ({ id, workspaceId, createdBy, apply }: Run): 
     if (!created.stored) await storeState(created.stateVersion, content as Buffer<ArrayBuffer>);
   } catch (error) {
     if (!isFinal(error)) throw error;
-    logError('recovering the last snapshot of a state failed', error, { run: id });
+    logError('recovering the last snapshot of a state failed', error, { runId: id });
   }
 };
 

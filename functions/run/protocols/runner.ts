@@ -11,7 +11,7 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | call | body → answer |
  * |---|---|
  * | `GET /program/{name}` (no token) | → 302 to this program; 404 if the runners' image contains it |
- * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another runner has registered, or the platform did not start it |
+ * | `POST /ready` (no token) | {@link ReadyRequest} → {@link ReadyAnswer}; 410 when another runner has registered, or there is no such runner |
  * | `POST /claim` (no token) | {@link ClaimRequest} → {@link Job}; 410 when another runner has claimed it or the run has ended |
  * | `POST /kept-state` (no token) | {@link KeptStateRequest} → {@link KeptStateAnswer}; 403 for a file that no runner of this platform wrote |
  * | `POST /log?offset=N` | raw bytes (≤ 64 KiB) at that offset → {@link Heartbeat} |
@@ -22,7 +22,6 @@ import type { BackedCredential, Signed } from './credential.ts';
  * | `POST /state-versions/{id}/complete` | – → `{}` once the uploaded content is verified and current |
  * | `POST /errored-state` | – → {@link ErroredStateAnswer}: the upload URL for a state that was rejected as the workspace's state |
  * | `POST /report` | {@link ReportRequest} → {@link ReportAnswer} |
- * | `POST /next` | – → {@link NextAnswer}; only while held after a plan |
  *
  * All but `ready`, `claim` and `kept-state` send `Authorization: Bearer <token>`. 401 or 410: the token is invalid; stop Terraform at once and exit.
  * Any other 4xx is a defect; 5xx and connection errors are retried with backoff.
@@ -33,17 +32,21 @@ export type { Artifact, PhaseName, PhaseReport };
 /** Uploads that continue after the phase was reported and its token expired. */
 export type DeferredUpload = 'provider-schemas' | 'state-json';
 
-/** Request of a warm runner, which is started before a run needs it. Its `STEPFORM_CLAIM` is `warm-….<secret>`. */
+/** Poll of a runner that is ready for a phase. */
 export interface ReadyRequest {
+  /**
+   * Of a warm runner, which is started before a run needs it: its `STEPFORM_CLAIM`, `warm-….<secret>`. Of a plan's
+   * runner: `<run>.apply`.
+   */
   claim: string;
   /**
-   * Chosen by the runner: 32 random bytes in base64url. The platform accepts the first key, which becomes the claim of
-   * its run.
+   * Chosen by the runner: 32 random bytes in base64url. The platform accepts the first key of a warm runner, and the key
+   * in the report of a plan's runner. It becomes the claim of the phase.
    */
   key: string;
 }
 
-/** `claim`: the runner presents it with its key, `<claim>.<key>`. */
+/** `wait`: at most so long until the next poll. `claim`: the runner presents it with its key, `<claim>.<key>`. */
 export type ReadyAnswer = { action: 'wait'; afterMs: number } | { action: 'claim'; claim: string } | { action: 'exit' };
 
 export interface ClaimRequest {
@@ -128,8 +131,6 @@ export interface Job {
    * answer to its heartbeats.
    */
   silentSeconds?: number;
-  /** Time to stand by after a plan with changes; 0 = end at once. */
-  holdSeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
 }
 
@@ -168,8 +169,12 @@ export interface Heartbeat {
   erroredStateUrl?: string;
 }
 
-/** Includes small artifacts, in base64, {@link maxEnclosedBytes} together. */
-export type ReportRequest = PhaseReport & { enclosed?: Partial<Record<Artifact, string>> };
+export type ReportRequest = PhaseReport & {
+  /** Small artifacts, in base64, {@link maxEnclosedBytes} together. */
+  enclosed?: Partial<Record<Artifact, string>>;
+  /** Of a plan's runner that can apply its plan: {@link ReadyRequest}. */
+  key?: string;
+};
 
 export const maxEnclosedBytes = 256 * 1024;
 
@@ -254,14 +259,11 @@ export interface ErroredStateAnswer {
 }
 
 export interface ReportAnswer {
-  next: 'hold' | 'exit';
-  /** The apply of the reported plan, if the run waits for nothing else. */
-  job?: Job;
+  /** As the answer to a poll. */
+  next: ReadyAnswer;
   /** Presigned PUTs. */
   laterUrls: Partial<Record<DeferredUpload, string>>;
 }
-
-export type NextAnswer = { action: 'wait'; afterMs: number } | { action: 'apply'; job: Job } | { action: 'exit' };
 
 export interface KeptStateKey {
   /** Base64 of 32 bytes. */

@@ -31,8 +31,9 @@ const errorIn = (text: string): string => {
   }
 };
 
-/** Maximum number of characters of a response that a message quotes. */
+/** Maximum numbers of characters of a response, and of an error in it, that a message quotes. */
 const quoted = 80;
+const quotedError = 500;
 
 /**
  * Parses a response of the control plane. A proxy that interferes is a temporary problem; a wrong address responds
@@ -96,7 +97,7 @@ export class Client {
       });
       const text = answer.body.toString('utf8');
       if (answer.status >= 200 && answer.status < 300) return documentIn<T>(call, text);
-      const message = `${call}: HTTP ${answer.status} ${errorIn(text).slice(0, 500)}`;
+      const message = `${call}: HTTP ${answer.status} ${errorIn(text).slice(0, quotedError)}`;
       if (answer.status === 401) throw new TokenDeadError(message);
       if (answer.status === 410) throw new ForgottenError(message);
       if (answer.status >= 500 || passingStatuses.includes(answer.status)) throw new TransportError(message);

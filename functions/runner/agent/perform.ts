@@ -22,6 +22,7 @@ import { open, send } from '#platform/net/transport/http.ts';
 
 const maxRedirects = 3;
 const uploadIdleMs = 60_000;
+const maxMessage = 500;
 
 const forbidden = (message: string) => new OutboundError('forbidden', message);
 
@@ -84,7 +85,7 @@ const upload = async (answer: http.IncomingMessage, url: string, maxBytes: numbe
     const { status } = await send(url, { method: 'PUT', body: { file, size }, idleMs: uploadIdleMs });
     if (status < 200 || status >= 300) throw new OutboundError('unreachable', `storage answered the agent ${status}`);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true });
   }
 };
 
@@ -144,6 +145,6 @@ export const performRequest = async (
   } catch (error) {
     if (signal.aborted) return { failure: 'timeout', message: 'it timed out' };
     const failure = error instanceof OutboundError ? error.failure : 'unreachable';
-    return { failure, message: messageOf(error).slice(0, 500) };
+    return { failure, message: messageOf(error).slice(0, maxMessage) };
   }
 };

@@ -33,7 +33,11 @@ const cache = (): string => process.env.STEPFORM_CACHE || join(homedir(), '.cach
 /** Folder where its runners keep states that they cannot upload; the agents of one machine share it. */
 export const keptStatesFolder = (): string => process.env.STEPFORM_UNSAVED_STATES || join(cache(), 'unsaved-states');
 
-const environmentFor = ({ claim }: AgentWork, { address, hosts, passOn }: RunnerEnvironment): NodeJS.ProcessEnv => {
+/** The agent's environment without its tokens, and the runner's settings. */
+export const environmentFor = (
+  { claim }: Pick<AgentWork, 'claim'>,
+  { address, hosts, passOn }: RunnerEnvironment,
+): NodeJS.ProcessEnv => {
   const environment = Object.entries(process.env).filter(([name]) => !secret.test(name));
   return {
     // A private certificate authority, configured as for Terraform.

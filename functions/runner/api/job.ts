@@ -1,4 +1,5 @@
 import { environment } from '#platform/environment.ts';
+import { phaseSpan, traceparentOf } from '#platform/formats/trace-ids.ts';
 import { objects } from '#platform/store/keys.ts';
 import { keptStateContext, newDataKey } from '#platform/store/secrets.ts';
 import { type Archive, getConfigurationVersion } from '#resources/configurations/records.ts';
@@ -10,7 +11,7 @@ import { openSshKey } from '#resources/ssh-keys/records.ts';
 import { stateChecksum } from '#resources/states/integrity.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { type Job, maxEnclosedBytes } from '#run/protocols/runner.ts';
-import type { PhaseName, Run } from '#run/run.ts';
+import { hasPlanRunner, type PhaseName, type Run } from '#run/run.ts';
 import { identify } from '#runner/identity/identify.ts';
 import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
@@ -46,12 +47,10 @@ const accessOf = async (
   run: Run,
   phase: PhaseName,
   {
-    handedOver,
     workspace,
     archive,
     variables,
   }: {
-    handedOver: boolean;
     workspace: Workspace | undefined;
     archive: Archive;
     variables: Job['variables'];
@@ -59,16 +58,18 @@ const accessOf = async (
 ) => {
   const state = run.query ? undefined : workspace?.state;
   const isApply = phase === 'apply';
+  // The plan's runner has the plan, and an initialized directory.
+  const hasPlan = isApply && hasPlanRunner(run);
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
     await Promise.all([
       downloadUrl(archive.key),
       state ? downloadUrl(objects.state(run.workspaceId, state.id, state.sha256)) : null,
-      isApply && !handedOver ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
+      isApply && !hasPlan ? downloadUrl(objects.artifact(run.id, 'plan', 'plan')) : null,
       artifactUrls(run.id, phase),
       isApply ? leftStateUrl(run) : null,
       isApply ? newDataKey(keptStateContext(run.id)) : null,
       workspace && identify(run, phase, workspace, variables),
-      workspace?.sshKeyId && !handedOver ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
+      workspace?.sshKeyId && !hasPlan ? openSshKey(workspace.sshKeyId, run.organization) : undefined,
     ]);
   return {
     configurationUrl,
@@ -91,21 +92,16 @@ const accessOf = async (
  * Everything that a runner needs for one phase. The only function that sends sensitive values out of the control
  * plane.
  */
-export const buildJob = async (
-  run: Run,
-  phase: PhaseName,
-  token: string,
-  { handedOver, workspace: current }: { handedOver: boolean; workspace?: Workspace },
-): Promise<Job> => {
+export const buildJob = async (run: Run, phase: PhaseName, token: string): Promise<Job> => {
   const [workspace, variables, archive] = await Promise.all([
-    current ?? (run.test ? undefined : getWorkspace(run.workspaceId)),
+    run.test ? undefined : getWorkspace(run.workspaceId),
     openInputs(run),
     archiveOfRun(run),
   ]);
   if (!workspace && !run.test) throw new ProtocolError(410, 'the workspace was deleted');
   if (phase === 'plan' && workspace) await recordPlanBasis(run, workspace);
   const [access, providerSets] = await Promise.all([
-    accessOf(run, phase, { handedOver, workspace, archive, variables }),
+    accessOf(run, phase, { workspace, archive, variables }),
     phase === 'plan' ? frozenProviderSets(run.providerSetsKey) : {},
   ]);
   return {
@@ -124,11 +120,9 @@ export const buildJob = async (
     enclosedBytes: maxEnclosedBytes,
     variables,
     ...providerSets,
-    environment: environmentOf(run),
+    environment: { ...environmentOf(run), ...traceContext(run, phase) },
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    // Agents do not stand by: a waiting agent would be missing in its pool, and can start another process quickly.
-    holdSeconds: run.planOnly || run.savePlan || run.agentPool ? 0 : environment.holdSeconds,
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,
   };
@@ -156,6 +150,13 @@ const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<s
         TFC_WORKSPACE_NAME: workspaceName,
         TFC_WORKSPACE_SLUG: `${organization}/${workspaceName}`,
       };
+
+/**
+ * Programs of provisioners and providers can add their spans below the run's phase, and send them to a receiver of their
+ * own: they get no address or header of the platform's (decisions/0232).
+ */
+const traceContext = ({ id }: Run, phase: PhaseName): Record<string, string> =>
+  environment.otlpEndpoint ? { TRACEPARENT: traceparentOf(id, phaseSpan(phase)) } : {};
 
 /**
  * JSON lines of an apply contain everything that its text does, and the start and end of each resource. JSON lines of

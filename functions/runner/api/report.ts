@@ -1,11 +1,14 @@
 import * as v from 'valibot';
 import { maxNamed } from '#run/apply-progress.ts';
+import { maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 import { maxLeft, testVerdicts } from '#run/module-test-record.ts';
 import { maxEnclosedBytes, maxOpenChanges } from '#run/protocols/runner.ts';
 import { type Artifact, artifacts } from '#run/run.ts';
 
 /** What a runner may report (run/protocols/runner.ts: PhaseReport). */
 
+/** Chosen by a runner that is ready for a phase. */
+export const key = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be 32 bytes in base64url'));
 export const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
 const number = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.optional(number);
@@ -30,6 +33,7 @@ export const heartbeat = v.object({
   ),
 });
 export const report = v.object({
+  key: v.optional(key),
   outcome: v.picklist(['finished', 'errored', 'canceled']),
   message: v.optional(v.pipe(v.string(), v.transform(readable))),
   hasChanges: v.optional(v.boolean()),
@@ -45,6 +49,12 @@ export const report = v.object({
     v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, sha256])) as Checksums)),
   ),
   timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
+  steps: v.optional(
+    v.object({
+      at: v.pipe(v.string(), v.isoTimestamp()),
+      began: v.record(v.pipe(v.string(), v.maxLength(40)), v.number()),
+    }),
+  ),
   stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
   unsavedState: v.optional(stateIdentity),
@@ -52,6 +62,17 @@ export const report = v.object({
   resourcesAfter: count,
   enclosed: v.optional(
     v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, enclosed])) as Enclosed)),
+  ),
+  failedChecks: v.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          address: v.pipe(v.string(), v.maxLength(maxCheckMessage)),
+          message: v.pipe(v.string(), v.maxLength(maxCheckMessage)),
+        }),
+      ),
+      v.maxLength(maxFailedChecks),
+    ),
   ),
   tests: v.optional(
     v.object({

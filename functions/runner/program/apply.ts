@@ -9,7 +9,7 @@ import { StateKeeper } from './state.ts';
 import { writeVariables } from './terraform/variables.ts';
 import { sha256Of } from './transfer.ts';
 import { maxState } from './workspace/limits.ts';
-import { type Handover, record, restore } from './workspace/record.ts';
+import { type Planned, record, restore } from './workspace/record.ts';
 import { give, takeFile } from './workspace/tree.ts';
 
 /**
@@ -17,15 +17,15 @@ import { give, takeFile } from './workspace/tree.ts';
  * Terraform's state before it throws any error.
  * @throws {PhaseError} if Terraform, or a step that it needs, failed
  */
-export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> => {
+export const apply = async (phase: Phase, planned?: Planned): Promise<void> => {
   const { job, files, client, control, settings } = phase;
   await phase.identify();
-  if (handedOver) {
-    phase.head(handedOver.prepared.binary);
-    await checkPlan(files.kept.plan, handedOver.prepared);
-    await phase.timings.measure('restore', async () => restore(phase, handedOver));
+  if (planned) {
+    phase.head(planned.prepared.binary);
+    await checkPlan(files.kept.plan, planned.prepared);
+    await phase.timings.measure('restore', async () => restore(phase, planned));
   }
-  const prepared = handedOver?.prepared ?? (await prepare(phase));
+  const prepared = planned?.prepared ?? (await prepare(phase));
   // Plans contain the values of variables, except ephemeral ones.
   const ephemeral = new Set(prepared.module.ephemeralVariables);
   const variables = ephemeral.size ? await writeVariables(files.variables, phase.variables(prepared), ephemeral) : [];
@@ -35,7 +35,7 @@ export const apply = async (phase: Phase, handedOver?: Handover): Promise<void> 
     ...variables.map((path) => `-var-file=${fromDirectory(prepared, path)}`),
     files.plan,
   ];
-  if (!handedOver) {
+  if (!planned) {
     await initialize(phase, prepared);
     record(phase, prepared);
   }

@@ -7,7 +7,6 @@ import type {
   Heartbeat,
   HeartbeatRequest,
   Job,
-  NextAnswer,
   ProvidersAnswer,
   ProvidersRequest,
   ReadyAnswer,
@@ -145,10 +144,6 @@ export class Client {
 
   report(report: ReportRequest, patience: RetryBound): Promise<ReportAnswer> {
     return this.#json('report', report, patience);
-  }
-
-  next(patience: RetryBound): Promise<NextAnswer> {
-    return this.#post('next', undefined, undefined, patience);
   }
 
   #json<T>(path: string, body: unknown, patience?: RetryBound): Promise<T> {

@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { traceIdOf } from '#platform/formats/trace-ids.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
-import {
-  type Job,
-  maxOpenChanges,
-  type PhaseReport,
-  type ReportAnswer,
-  type ReportRequest,
-} from '#run/protocols/runner.ts';
+import { maxCheckMessage } from '#run/health-record.ts';
+import { maxOpenChanges, type PhaseReport, type ReadyAnswer, type ReportRequest } from '#run/protocols/runner.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
 
-/** How a phase ended, and the control plane's next job. */
+/** How a phase ended, and the control plane's answer. */
 export interface Conclusion<T> {
   result?: T;
-  outcome: PhaseReport['outcome'];
-  next: ReportAnswer['next'];
-  /** The apply, if the response to the report contains one. */
-  job?: Job;
+  next: ReadyAnswer;
   /** A failure of the runner itself, not of Terraform. */
   defect?: unknown;
 }
@@ -99,10 +92,11 @@ const startHeartbeats = (phase: Phase): { end(): Promise<void> } => {
 
 /**
  * Runs the phase while sending heartbeats, ends its log, and reports.
+ * @param key of a runner that can continue with the apply
  * @throws {TokenDeadError} if the control plane rejected the runner's token
  * @throws {Error} if the report could not be delivered
  */
-export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise<Conclusion<T>> => {
+export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: string): Promise<Conclusion<T>> => {
   const { control, log, client, job, facts } = phase;
   const heart = startHeartbeats(phase);
   const startedAt = Date.now();
@@ -134,17 +128,29 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>): Promise
     outcome,
     ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, maxMessage) }),
     ...facts,
+    ...failedChecksOf(phase),
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
     checksums: phase.artifacts.checksums,
     enclosed: phase.artifacts.enclosed,
     timings: phase.timings.all(),
+    steps: phase.timings.steps,
+    key,
   };
-  const { next, job: apply, laterUrls } = await client.report(report, control.patience());
+  const { next, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
-  console.log(JSON.stringify({ run: job.runId, phase: job.phase, outcome, timings: report.timings }));
-  return { result, outcome, next, defect, ...(apply ? { job: apply } : {}) };
+  const named = { runId: job.runId, traceId: traceIdOf(job.runId) };
+  console.log(JSON.stringify({ message: 'phase ended', ...named, phase: job.phase, outcome, timings: report.timings }));
+  return { result, next, defect };
+};
+
+const failedChecksOf = (phase: Phase): Pick<PhaseReport, 'failedChecks'> => {
+  const failedChecks = phase.output.failedChecks.map(({ address, message }) => ({
+    address: phase.masked(address).slice(0, maxCheckMessage),
+    message: phase.masked(message).slice(0, maxCheckMessage),
+  }));
+  return failedChecks.length ? { failedChecks } : {};
 };
 
 /** @returns false if readers have only the log's pieces */

@@ -1,31 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf, TransportError } from '#platform/net/transport/errors.ts';
-import { retryFor } from '#platform/net/transport/retry.ts';
-import type { Job } from '#run/protocols/runner.ts';
+import { messageOf } from '#platform/net/transport/errors.ts';
+import type { Job, ReadyAnswer } from '#run/protocols/runner.ts';
 import { claimJob } from './client.ts';
 import type { Control } from './control.ts';
 import { TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
+import { awaitReservation, isWarm, newKey } from './ready.ts';
 import type { Settings } from './settings.ts';
-import { awaitOffer, isWarm } from './standing-ready.ts';
 import { isSeparated, takeUsers, type Users } from './terraform/users.ts';
 import type { JobDirectory, JobRoot } from './workspace/job-directory.ts';
-import type { Handover } from './workspace/record.ts';
+import type { Planned } from './workspace/record.ts';
 
-/** Pauses between the requests of a runner that stands by. */
-const firstPauseMs = 30;
-const maxPauseMs = 2000;
-const pauseGrowth = 1.5;
-const maxAskMs = 10_000;
-/** Exit code of a runner that stood by and got no response: the apply can no longer be assigned to it. */
-const unansweredCode = 3;
 /** With pauses of at least this length the run is waiting for a user, so the runner does its deferred work. */
 const idlePauseMs = 500;
 
 /**
  * A runner's lifecycle: waits for a run if it was started ahead of one, claims it, runs the phase, and after a plan
- * stands by and applies on request.
+ * stays ready for the apply.
  */
 export class Runner {
   readonly #settings: Settings;
@@ -68,10 +59,9 @@ export class Runner {
       // Loaded while the control plane handles the claim, so that loading does not delay it.
       const place = sent.promise.then(loadModules).then((modules) => this.#makePlace(modules));
       place.catch(() => {});
-      const offered = isWarm(claim) ? await awaitOffer(url, claim, this.#stopped.signal, sent.resolve) : claim;
-      if (!offered) return 0;
-      if (isWarm(claim)) this.#begunMs = performance.now();
-      const job = await claimJob(url, { claim: offered, nonce: randomUUID() }, sent.resolve);
+      const own = isWarm(claim) ? await this.#awaitRun(claim, sent.resolve) : claim;
+      if (!own) return 0;
+      const job = await claimJob(url, { claim: own, nonce: randomUUID() }, sent.resolve);
       return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
@@ -81,6 +71,13 @@ export class Runner {
       console.error(messageOf(error));
       return 1;
     }
+  }
+
+  async #awaitRun(claim: string, onRegistered: () => void): Promise<string | undefined> {
+    const { signal } = this.#stopped;
+    const run = await awaitReservation(this.#settings.url, { claim, key: newKey() }, { signal, onWait: onRegistered });
+    this.#begunMs = performance.now();
+    return run;
   }
 
   #makePlace(modules: Modules): Place {
@@ -101,23 +98,19 @@ export class Runner {
     if (job.phase === 'apply') return applied({ conclude, apply }, phase);
     const work = await otherWork(phase);
     if (work) return exitCode((await conclude(phase, work)).defect);
-    const planned = await conclude(phase, () => plan(phase));
-    const prepared = planned.result;
-    const next = prepared && planned.next === 'hold' ? (planned.job ?? (await this.#standBy(phase))) : undefined;
-    let code = next === 'unanswered' ? unansweredCode : exitCode(planned.defect);
-    if (prepared && typeof next === 'object') {
+    const key = newKey();
+    const { result: prepared, next: answer, defect } = await conclude(phase, () => plan(phase), key);
+    try {
+      const next = prepared && (await this.#awaitApply(phase, answer, key));
+      if (!next) return exitCode(defect);
       // Before any file of the apply is written.
-      const previousFiles = files.renew(users.apply.owner);
-      const handedOver = {
-        prepared,
-        left: previousFiles,
-        of: users.plan.owner,
-        sameIdentity: identityOf(next) === identityOf(job),
-      };
-      code = await applied({ conclude, apply }, begin(next), handedOver);
+      const left = files.renew(users.apply.owner);
+      const sameIdentity = identityOf(next) === identityOf(job);
+      const planned = { prepared, left, of: users.plan.owner, sameIdentity };
+      return await applied({ conclude, apply }, begin(next), planned);
+    } finally {
+      await phase.afterwards.run();
     }
-    await phase.afterwards.run();
-    return code;
   }
 
   #begin(phase: Phase): Phase {
@@ -126,26 +119,21 @@ export class Runner {
     return phase;
   }
 
-  /** Polls until there is an apply, there will be none, or the time is up. */
-  async #standBy({ client, job, afterwards }: Phase): Promise<Job | 'unanswered' | undefined> {
-    const { signal } = this.#stopped;
-    const end = Date.now() + job.holdSeconds * 1000;
-    let pause = firstPauseMs;
-    while (!signal.aborted) {
-      // A stop does not abort this request: an apply assigned to this runner must be reported.
-      const answer = await client.next(retryFor(Math.min(maxAskMs, Math.max(0, end - Date.now())))).catch((error) => {
-        if (error instanceof TransportError) return { action: 'wait', afterMs: 0 } as const;
-        throw error;
-      });
-      if (answer.action === 'apply') return answer.job;
-      const remainingMs = end - Date.now();
-      if (answer.action === 'exit') return undefined;
-      if (remainingMs <= 0) break;
-      await sleep(Math.min(remainingMs, Math.max(pause, answer.afterMs)), undefined, { signal }).catch(() => {});
-      pause = Math.min(maxPauseMs, pause * pauseGrowth);
-      if (pause > idlePauseMs && !signal.aborted) void afterwards.run();
-    }
-    return 'unanswered';
+  /** @returns the job, if the run is applied while this runner is ready */
+  async #awaitApply({ job, afterwards }: Phase, first: ReadyAnswer, key: string): Promise<Job | undefined> {
+    const { url } = this.#settings;
+    const claim = await awaitReservation(
+      url,
+      { claim: `${job.runId}.apply`, key },
+      {
+        signal: this.#stopped.signal,
+        first,
+        onWait: (ms) => {
+          if (ms > idlePauseMs) void afterwards.run();
+        },
+      },
+    );
+    return claim ? claimJob(url, { claim, nonce: randomUUID() }) : undefined;
   }
 }
 
@@ -164,9 +152,9 @@ const otherWork = async (phase: Phase): Promise<(() => Promise<void>) | undefine
 const applied = async (
   { conclude, apply }: Pick<Modules, 'conclude' | 'apply'>,
   phase: Phase,
-  handedOver?: Handover,
+  planned?: Planned,
 ): Promise<number> => {
-  const { defect } = await conclude(phase, () => apply(phase, handedOver));
+  const { defect } = await conclude(phase, () => apply(phase, planned));
   await phase.afterwards.run();
   return exitCode(defect);
 };

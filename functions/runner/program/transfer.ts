@@ -9,8 +9,11 @@ import { PhaseError } from './errors.ts';
 
 /** Transfers objects by presigned URLs: without credentials, and without signatures in error messages. */
 
-/** Errors of interrupted transfers, although storage returns status 400 (S3: error responses). */
-const passing = ['RequestTimeout', 'IncompleteBody'];
+/**
+ * Errors of interrupted transfers, although storage returns status 400 (S3: error responses), and of an upload that meets
+ * another one of the same object (S3: conditional writes).
+ */
+const passing = ['RequestTimeout', 'IncompleteBody', 'ConditionalRequestConflict'];
 
 /** The error for a response of storage; an expired presigned URL is {@link isExpired}. */
 const refusal = (action: 'upload' | 'download', status: number, body: string): Error => {

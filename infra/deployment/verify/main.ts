@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { CommandError, type ExitCode, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { program } from '#clients/cli/program.ts';
 import { print, printJson, say } from '#clients/cli/terminal.ts';
-import type { Check, Outcome } from './check.ts';
+import { type Check, type Outcome, skipped } from './check.ts';
 import { organization } from './checks/organization.ts';
 import { checks, inside, outside } from './checks.ts';
 import { clean } from './clean.ts';
@@ -23,13 +23,24 @@ const { values } = parseArgs({
     json: { type: 'boolean', default: false },
     canary: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
+    only: { type: 'string', multiple: true, default: [] },
     clean: { type: 'boolean', default: false },
     listen: { type: 'string' },
     port: { type: 'string', default: '8787' },
   },
 });
 
-const isChosen = ({ part }: Check): boolean => (values.canary ? part === 'canary' : part !== 'full' || values.full);
+const isChosen = (check: Check): boolean => {
+  if (values.only.length) return values.only.includes(check.name) || check === organization;
+  return values.canary ? check.part === 'canary' : check.part !== 'full' || values.full;
+};
+
+/** @throws {CommandError} for a name that no check has */
+const checkNames = (): void => {
+  const unknown = values.only.find((name) => !checks.some((check) => check.name === name));
+  const names = checks.map(({ name }) => `"${name}"`).join(', ');
+  if (unknown !== undefined) throw wrongUsage(`--only ${unknown}: there is no such check. Give one of ${names}.`);
+};
 
 /** @throws {CommandError} */
 const listenFor = async ({ kind }: Target): Promise<Listener | undefined> => {
@@ -100,8 +111,12 @@ class Verification {
   async performAll(): Promise<void> {
     this.#interruption.catch(() => undefined);
     for (const check of [...outside, organization].filter(isChosen)) await this.#perform(check);
-    if (this.#lines.get(organization)?.result !== 'ok') return;
-    const waiting = inside.filter(isChosen).sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
+    const chosen = inside.filter(isChosen);
+    if (this.#lines.get(organization)?.result !== 'ok') {
+      for (const check of chosen) this.#lines.set(check, { check, ...skipped('needs the organization'), seconds: 0 });
+      return this.#printDone();
+    }
+    const waiting = chosen.sort((a, b) => Number(b.isSlow ?? false) - Number(a.isSlow ?? false));
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next && !interrupted.signal.aborted; next = waiting.shift())
         await this.#perform(next);
@@ -125,6 +140,7 @@ const codes: Record<Outcome['result'], ExitCode> = {
 };
 
 const verify = async (): Promise<ExitCode> => {
+  checkNames();
   const target = await findTarget(values);
   if (values.clean) {
     const removed = await clean(target);

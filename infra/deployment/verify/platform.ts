@@ -1,7 +1,8 @@
 import { ECSClient, ListTasksCommand, StopTaskCommand } from '@aws-sdk/client-ecs';
 import { packFiles } from '#clients/cli/archive.ts';
 import { userAgent } from '#clients/cli/program.ts';
-import { ApiError, Client, followLog, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { ApiError, Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { followLog } from '#clients/client/log.ts';
 import { until } from './check.ts';
 import type { Listener } from './listener.ts';
 import { probes } from './probes.ts';
@@ -29,6 +30,7 @@ export class Platform {
   #client: Client | undefined;
   #token = '';
   #names = 0;
+  readonly #removals: (() => Promise<unknown>)[] = [];
 
   constructor(target: Target, listener?: Listener, organization = `${prefix}${Date.now().toString(36)}`) {
     this.target = target;
@@ -120,6 +122,11 @@ export class Platform {
     return `${this.target.stateMachineArn.replace(':stateMachine:', ':execution:')}:${runId}`;
   }
 
+  /** Something outside the organization to remove at the end, also after an interruption. */
+  onRemoval(remove: () => Promise<unknown>): void {
+    this.#removals.push(remove);
+  }
+
   #applied: Promise<StartedRun> | undefined;
   /** One auto-applied run of two resources, for several checks. */
   applied(): Promise<StartedRun> {
@@ -140,12 +147,21 @@ export class Platform {
   }
 
   /**
-   * Deletes the organization with everything in it, and the owner's tokens. The sweep stops its runs and purges the
-   * content. Does nothing without an organization.
-   * @returns number of runs whose containers had to be stopped
+   * Removes everything that was created. The owner's tokens are revoked whatever else fails; the sweep purges the
+   * content of the organization.
    */
-  async remove(): Promise<number> {
-    if (!this.#client) return 0;
+  async remove(): Promise<void> {
+    const outside = Promise.allSettled(this.#removals.splice(0).map((remove) => remove()));
+    try {
+      if (this.#client) await this.#removeOrganization();
+    } finally {
+      if (this.#client) await this.#revokeTokens();
+    }
+    const refused = (await outside).find(({ status }) => status === 'rejected');
+    if (refused) throw (refused as PromiseRejectedResult).reason;
+  }
+
+  async #removeOrganization(): Promise<void> {
     const { client, organization } = this;
     const { data: workspaces } = await client.some(`/organizations/${organization}/workspaces`, 1000);
     const lists = await Promise.all(workspaces.map(({ id }) => client.some(`/workspaces/${id}/runs`, 100)));
@@ -159,14 +175,23 @@ export class Platform {
     }
     await client.call('DELETE', `/organizations/${organization}`);
     for (const { id } of open) for (const arn of await this.containers(id)) await this.stopContainer(arn);
+  }
+
+  /** The token of this process is the last one. */
+  async #revokeTokens(): Promise<void> {
+    const { client } = this;
     const { id: user } = await client.get('/account/details');
     const tokens = await client.list(`/users/${user}/authentication-tokens`);
-    for (const { id } of tokens) await client.call('DELETE', `/authentication-tokens/${id}`).catch(() => undefined);
-    const left = await fetch(`${client.url}/api/v2/account/details`, {
-      headers: { authorization: `Bearer ${this.#token}` },
-    });
-    if (left.status !== 401) throw new Error(`the owner's token still works (${left.status})`);
+    for (const { id } of tokens) {
+      await client.call('DELETE', `/authentication-tokens/${id}`).catch((error: unknown) => {
+        if (!(error instanceof ApiError && error.status === 401)) throw error;
+      });
+    }
+    const works = await client.get('/account/details').then(
+      () => true,
+      (error: unknown) => !(error instanceof ApiError && error.status === 401),
+    );
+    if (works) throw new Error("the owner's token still works");
     this.#client = undefined;
-    return open.length;
   }
 }

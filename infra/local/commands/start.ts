@@ -13,7 +13,7 @@ import type { Platform } from './platform.ts';
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
  * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_RUNS_OF, STEPFORM_RUN_TASK_SECONDS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
  * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG, STEPFORM_EMAIL_SENDER, STEPFORM_SMTP,
- * STEPFORM_API_IP_RANGES, STEPFORM_OUTGOING_IP_RANGES.
+ * STEPFORM_API_IP_RANGES, STEPFORM_OUTGOING_IP_RANGES, STEPFORM_OTLP_ENDPOINT, STEPFORM_OTLP_HEADERS.
  */
 
 const port = (name: string): number | undefined => {
@@ -53,7 +53,7 @@ const settingsBy = <T>(read: (environment: NodeJS.ProcessEnv) => T): T => {
   }
 };
 
-const introduce = ({ cliConfigFile, host, local, readyMs }: Platform): string => {
+const introduce = ({ cliConfigFile, host, local, readyMs }: Platform, otlpEndpoint: string | undefined): string => {
   const { caFile, environmentsUrl, httpsUrl, organization, token, url } = local;
   return `\
 stepform is ready after ${(readyMs / 1000).toFixed(1)} s
@@ -61,7 +61,9 @@ stepform is ready after ${(readyMs / 1000).toFixed(1)} s
   API    ${url}/api/v2  (also ${httpsUrl}/api/v2)${host.servesPage ? `\n  page   ${url}/` : ''}
   coder  ${environmentsUrl}  (environments: coder login ${environmentsUrl} --token …)
   token  ${token}
-  data   ${host.folder.path}  (local.json in it has all of this; logs has the logs of functions and runners)
+  data   ${host.folder.path}  (local.json in it has all of this; logs has the logs of functions and runners)${
+    otlpEndpoint ? `\n  traces ${otlpEndpoint}/v1/traces  (receives a trace of each run when it ends)` : ''
+  }
 
 To use it from Terraform, paste into a configuration
 
@@ -171,7 +173,7 @@ try {
   const platform = await startPlatform(options);
   stopOnSignal(platform);
   survive(platform);
-  console.log(introduce(platform));
+  console.log(introduce(platform, options.functionSettings.OTLP_ENDPOINT));
 } catch (error) {
   const reason = error instanceof SettingsError ? error.message : reasonOf(error, dataDir);
   console.error(reason ? `stepform cannot start: ${reason}` : error);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
-import { optionsOf } from '#clients/cli/arguments.ts';
+import { type Command, optionsOf } from '#clients/cli/arguments.ts';
 import { commands } from '#clients/cli/commands.ts';
 import { completionScript, shells } from '#clients/cli/completion.ts';
 
@@ -67,6 +67,21 @@ it.runIf(has('fish'))('fish completes commands, subcommands, options and their v
     const all = offeredByFish(`stepform ${name} --`);
     expect(all).toEqual(expect.arrayContaining(Object.keys(optionsOf(command)).map((option) => `--${option}`)));
   }
+});
+
+it('the script for fish has the description, value, letter and choices of each option', () => {
+  const options = {
+    kind: { about: 'which', value: 'kind', short: 'k', choices: ['a', 'b'] },
+    all: { about: "user's" },
+  };
+  const command: Command = { name: 'list things', about: '', options, run: async () => undefined };
+  const of = (name: string) =>
+    completionScript('fish', [command])
+      .split('\n')
+      .find((line) => line.includes(` -l ${name} `))
+      ?.replace(/^.* -l/, '-l');
+  expect(of('kind')).toBe("-l kind -s k -r -f -a 'a b' -d 'which'");
+  expect(of('all')).toBe("-l all -d 'user'\\''s'");
 });
 
 /** The start files of each shell: they print the words of the command instead of running it, each in brackets. */

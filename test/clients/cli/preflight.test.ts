@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { endpointOf } from '#clients/cli/ask-aws.ts';
 import { preflight } from '#clients/cli/preflight.ts';
 
 /** The called services, with the operations that the checks use. */
@@ -188,10 +189,23 @@ it('preflight names zones of the network without Fargate', async () => {
   const zones = (...ids: string[]) =>
     ids.map((id, n) => `<item><zoneName>us-west-1${'abc'[n]}</zoneName><zoneId>${id}</zoneId></item>`).join('');
   vi.stubEnv('AWS_REGION', 'us-west-1');
-  answers.DescribeAvailabilityZones = { status: 200, body: zones('usw1-az1', 'usw1-az2', 'usw1-az3') };
-  expect(await whats()).toEqual([expect.stringContaining('not in zone us-west-1b (usw1-az2)')]);
+  answers.DescribeAvailabilityZones = { status: 200, body: zones('usw1-az2', 'usw1-az4', 'usw1-az5') };
+  expect(await whats()).toEqual([
+    expect.stringContaining('not in zone us-west-1a (usw1-az2)'),
+    expect.stringContaining('not in zone us-west-1b (usw1-az4)'),
+  ]);
   answers.DescribeAvailabilityZones.body = zones('usw1-az3', 'usw1-az1', 'usw1-az2');
   expect(await whats()).toEqual([]);
+});
+
+it.each([
+  ['sts', 'eu-west-1', 'sts.eu-west-1.amazonaws.com', 'eu-west-1'],
+  ['ec2', 'cn-northwest-1', 'ec2.cn-northwest-1.amazonaws.com.cn', 'cn-northwest-1'],
+  ['iam', 'eu-west-1', 'iam.amazonaws.com', 'us-east-1'],
+  ['iam', 'cn-northwest-1', 'iam.cn-north-1.amazonaws.com.cn', 'cn-north-1'],
+  ['iam', 'us-gov-east-1', 'iam.us-gov.amazonaws.com', 'us-gov-west-1'],
+] as const)('preflight calls %s in %s at %s', (service, region, host, signedFor) => {
+  expect(endpointOf(service, region)).toEqual({ host, signedFor });
 });
 
 it('preflight names a region without the runtime of the functions', async () => {

@@ -90,6 +90,7 @@ class Platform {
         status: state,
         'log-read-url': `${this.url}/logs/${name}`,
         'resource-additions': state === 'finished' ? 1 : null,
+        'resource-imports': 2,
       },
     });
     const data = {
@@ -115,7 +116,7 @@ afterEach(() => platform.server.close());
 const brief = (event: WatchEvent): string => {
   switch (event.event) {
     case 'stage':
-      return `stage ${event.stage} ${event.state} ${event.seconds}`;
+      return `stage ${event.stage} ${event.state} ${event.seconds} ${Object.values(event.changes ?? {})}`.trim();
     case 'log':
       return `log ${event.phase} ${event.line}`;
     case 'policies':
@@ -150,12 +151,12 @@ it("a watch prints each stage's output, then its result; asks once; and waits wh
     'log plan   # a.b will be created',
     'log plan   +   a.b',
     'log plan       + name = "x"',
-    'stage Plan done 1',
+    'stage Plan done 1 1,0,0,2',
     'policies soft_failed few: too many',
     'policies overridden few: too many',
     'stage Policy check done 2',
     'log apply made',
-    'stage Apply done 1',
+    'stage Apply done 1 1,0,0,2',
   ]);
   expect(told.filter((one) => one.startsWith('status')).at(-1)).toBe('status Applied');
   expect(snapshot.policyFailed).toBe(false);

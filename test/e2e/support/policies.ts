@@ -27,9 +27,3 @@ const uploadPolicy = async (set: Resource, files: Record<string, string>): Promi
   if (read.attributes.status !== 'ready') throw new Error(JSON.stringify(read.attributes));
   return read;
 };
-
-const idOf = (run: Resource, prefix: string): string => run.id.replace('run-', `${prefix}-`);
-
-export const policyCheck = (run: Resource): Promise<Resource> => client.get(`/policy-checks/${idOf(run, 'polchk')}`);
-export const policyEvaluation = (run: Resource): Promise<Resource> =>
-  client.get(`/policy-evaluations/${idOf(run, 'poleval')}`);

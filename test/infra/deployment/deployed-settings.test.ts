@@ -83,14 +83,14 @@ it('deploy keeps the settings of the deployed platform, and prints what changes'
     runnerImage: 'example.com/node',
     signInIssuer: 'https://id.example.com/?a=1&b=2',
     signInClientId: 'a',
-    holdSeconds: 60,
+    readySeconds: 60,
   });
-  const { code, output } = await run('--check', '-c', 'holdSeconds=30', '-c', 'removalPolicy=destroy');
+  const { code, output } = await run('--check', '-c', 'readySeconds=30', '-c', 'removalPolicy=destroy');
   expect(output).toBe(`Settings:
   kept     runnerImage     example.com/node
   kept     signInClientId  a
   kept     signInIssuer    https://id.example.com/?a=1&b=2
-  changed  holdSeconds     60 → 30
+  changed  readySeconds    60 → 30
   changed  removalPolicy   default → "destroy"
 Stack Stepform, account 123456789012, region eu-central-1: ready to deploy.
 `);

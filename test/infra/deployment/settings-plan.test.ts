@@ -15,10 +15,10 @@ const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: ['subnet-0a1b2c3d'] };
 
 describe('settings of a deployment', () => {
   it('are kept when the command line does not give them', () => {
-    const { chosen, kept, changed } = plan({ ...network, holdSeconds: 60 }, { holdSeconds: '30' });
-    expect(chosen).toEqual({ ...network, holdSeconds: 30 });
+    const { chosen, kept, changed } = plan({ ...network, readySeconds: 60 }, { readySeconds: '30' });
+    expect(chosen).toEqual({ ...network, readySeconds: 30 });
     expect(kept).toEqual(['subnetIds', 'vpcId']);
-    expect(changed).toEqual([{ name: 'holdSeconds', from: '60', to: '30', sensitive: false }]);
+    expect(changed).toEqual([{ name: 'readySeconds', from: '60', to: '30', sensitive: false }]);
   });
 
   it('do not change when the command line repeats them as text', () => {
@@ -32,11 +32,11 @@ describe('settings of a deployment', () => {
   });
 
   it('come from cdk.json before the deployed ones, and from the command line before both', () => {
-    const file = { holdSeconds: 30, '@aws-cdk/core:x': true };
-    expect(plan({ holdSeconds: 60 }, {}, { file }).chosen).toEqual({ holdSeconds: 30 });
-    const { chosen, warnings } = plan({ holdSeconds: 60 }, { holdSeconds: '10' }, { file });
-    expect(chosen).toEqual({ holdSeconds: 10 });
-    expect(warnings).toEqual([expect.stringContaining('cdk.json sets holdSeconds to 30')]);
+    const file = { readySeconds: 30, '@aws-cdk/core:x': true };
+    expect(plan({ readySeconds: 60 }, {}, { file }).chosen).toEqual({ readySeconds: 30 });
+    const { chosen, warnings } = plan({ readySeconds: 60 }, { readySeconds: '10' }, { file });
+    expect(chosen).toEqual({ readySeconds: 10 });
+    expect(warnings).toEqual([expect.stringContaining('cdk.json sets readySeconds to 30')]);
   });
 
   it('of a first deployment are no changes', () => {
@@ -65,8 +65,8 @@ describe('settings of a deployment', () => {
 
   it('are refused with the name of a wrong reset', () => {
     expect(() => plan({}, {}, { reset: ['alarmEmail'] })).toThrow('the deployed platform does not set it');
-    expect(() => plan({ holdSeconds: 1 }, { holdSeconds: '2' }, { reset: ['holdSeconds'] })).toThrow('both -c and');
-    expect(() => plan({ holdSeconds: 1 }, {}, { file: { holdSeconds: 1 }, reset: ['holdSeconds'] })).toThrow(
+    expect(() => plan({ readySeconds: 1 }, { readySeconds: '2' }, { reset: ['readySeconds'] })).toThrow('both -c and');
+    expect(() => plan({ readySeconds: 1 }, {}, { file: { readySeconds: 1 }, reset: ['readySeconds'] })).toThrow(
       'is set in cdk.json',
     );
   });
@@ -105,7 +105,7 @@ describe('keys of workload identity', () => {
 it('a setting given as text is read to the same value', () => {
   const context = {
     ...network,
-    holdSeconds: 0,
+    readySeconds: 0,
     sharedProviderHosts: 'none',
     warmRunners: 2,
     warmRunnerHours: 'Mon-Fri 08:00-18:00 Europe/Berlin',

@@ -11,6 +11,8 @@ let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#lifecycle/creation/hidden-runs.ts')),
+  ...(await import('#lifecycle/phases/phases.ts')),
+  ...(await import('#platform/store/id.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#resources/runs/logs.ts')),
@@ -38,7 +40,7 @@ const container = (run: Run) => {
 const timedOut = { Error: 'States.Timeout' };
 
 it('an ended run keeps neither claims nor a wait, is not due, and releases its workspace', async () => {
-  const secrets = { tokenHash: 't', stateTokenHash: 's', claimHash: 'c', heldUntil: 'h' };
+  const secrets = { tokenHash: 't', stateTokenHash: 's', claimHash: 'c', ready: { keyHash: 'k', until: '' } };
   const run = await running({
     wait: { state: 'Planning' },
     endReason: 'stopping',
@@ -60,6 +62,49 @@ it('an ended run keeps neither claims nor a wait, is not due, and releases its w
   expect((await api.get(`workspaces/${run.workspaceId}`)).body.data.attributes.locked).toBe(false);
   expect(await store.finishRun(run.id, 'Canceled'), 'a final run keeps its status').toEqual(ended);
   expect(await store.finishRun('run-none', 'Applied')).toBeUndefined();
+});
+
+it('a run does not end while its runner has the apply, whenever the runner claims', async () => {
+  const outcomes = new Set<string>();
+  for (let n = 1; !outcomes.has('not claimed'); n++) {
+    const key = 'key'.padEnd(43, 'k');
+    const run = await running({
+      status: 'apply_queued',
+      wait: { state: 'Planning' },
+      'plan.report': { outcome: 'finished', hasChanges: true },
+      'plan.ready': { keyHash: store.hashSecret(key), until: '2099' },
+      'apply.claimHash': store.hashSecret(key),
+    });
+    const one = container(run);
+    await help.bring(run.id, {
+      'plan.taskArn': one.arn,
+      'apply.reserved': { keyHash: store.hashSecret(key), taskArn: one.arn },
+    });
+    one.ignoresStop = true;
+    let calls = 0;
+    let claimed: object | undefined;
+    api.aws.gate = async () => {
+      if (++calls !== n) return;
+      api.aws.gate = undefined;
+      claimed = await store.claimPhase(`${run.id}.apply.${key}`, 'nonce');
+    };
+    const error = await store.finishRun(run.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' }).catch((e) => e);
+    const isReached = api.aws.gate === undefined;
+    api.aws.gate = undefined;
+    const { status } = await read(run);
+    if (claimed) {
+      expect([n, status, error.name]).toEqual([n, 'apply_queued', 'RunnerStillStoppingError']);
+      one.ignoresStop = false;
+      await expect(store.finishRun(run.id, 'PlanErrored')).resolves.toMatchObject({ status: 'errored' });
+      expect(one.stopped).toBe(true);
+      outcomes.add('claimed');
+    } else {
+      expect([n, status]).toEqual([n, 'errored']);
+      if (isReached) outcomes.add('rejected');
+      else outcomes.add('not claimed');
+    }
+  }
+  expect([...outcomes]).toEqual(['claimed', 'rejected', 'not claimed']);
 });
 
 it('a run stays due while its caller has not finished', async () => {

@@ -9,7 +9,6 @@ let aws: Aws;
 let store: Awaited<ReturnType<typeof load>>;
 const load = async () => ({
   ...(await import('#lifecycle/phases/phases.ts')),
-  ...(await import('#lifecycle/runners/hand-over.ts')),
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/users/memberships.ts')),
   ...(await import('#platform/store/id.ts')),
@@ -18,6 +17,7 @@ const load = async () => ({
 });
 beforeAll(async () => {
   aws = await startAws();
+  process.env.READY_SECONDS = '60';
   store = await load();
 });
 afterAll(() => aws.close());
@@ -52,14 +52,14 @@ it('a claim is exchanged for a token by one runner, which may repeat it', async 
   expect(await store.claimPhase(claim(), 'nonce')).toBeUndefined();
 });
 
-it('a warm runner belongs to the run from its claim, and no other runner gets its container', async () => {
-  const taskArn = 'arn:warm';
+it('a reserved runner belongs to the run from its claim, and no other runner gets its container', async () => {
+  const taskArn = 'arn:ready';
   const { run, claim } = await claimed();
   const { claimHash = '' } = (await read(run)).plan;
-  await store.updateRun(run.id, { set: { 'plan.warm': { keyHash: 'former', taskArn } } });
+  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: 'former', taskArn } } });
   await store.claimPhase(claim(), 'nonce');
   expect((await read(run)).plan.taskArn).toBeUndefined();
-  await store.updateRun(run.id, { set: { 'plan.warm': { keyHash: claimHash, taskArn } } });
+  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: claimHash, taskArn } } });
   await store.claimPhase(claim(), 'nonce');
   expect((await read(run)).plan.taskArn).toBe(taskArn);
 });
@@ -81,83 +81,75 @@ it.each<[string, Partial<Run>, boolean]>([
 });
 
 const changes = { outcome: 'finished', hasChanges: true } as const;
-const reporting = async (set: Partial<Run>, hold = 60, phase: PhaseName = 'plan', report: object = changes) => {
-  const run = await open({ status: 'planning', plan: { ...empty, status: 'running', tokenHash: 'mine' }, ...set });
-  const held = await store.reportPhase(run, phase, report as typeof changes, hold);
-  const { plan } = await read(run);
-  return [held !== undefined, plan.heldUntil !== undefined];
+const reporting = async (set: Partial<Run>, phase: PhaseName = 'plan', report: object = changes) => {
+  const plan = { ...empty, status: 'running', taskArn: 'arn:it', tokenHash: 'mine' } as const;
+  const run = await open({ status: 'planning', plan, ...set });
+  await store.reportPhase(run, phase, report as typeof changes, 'key');
+  return (await read(run)).plan.ready;
 };
 
-it('a runner stands by after a plan that can be applied, and only then', async () => {
-  expect(await reporting({})).toEqual([true, true]);
-  expect(await reporting({}, 0), 'without a time to stand by').toEqual([false, false]);
-  expect(await reporting({ savePlan: true })).toEqual([false, false]);
-  expect(await reporting({ planOnly: true })).toEqual([false, false]);
-  expect(await reporting({}, 60, 'plan', { outcome: 'errored' })).toEqual([false, false]);
-  const apply = { ...empty, status: 'running' } as const;
-  expect(await reporting({ plan: { ...empty, status: 'finished', report: changes }, apply }, 60, 'apply')).toEqual([
-    false,
-    false,
-  ]);
+it('a runner is ready after a plan that can be applied, and only then', async () => {
+  const before = Date.now();
+  const { keyHash, until = '' } = (await reporting({})) ?? {};
+  expect(keyHash).toBe('key');
+  expect(Date.parse(until) - before).toBeGreaterThanOrEqual(60_000);
+  expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(60_000);
+  expect(await reporting({ plan: { ...empty, status: 'running', tokenHash: 'mine' } }), 'an agent').toBeUndefined();
+  process.env.READY_SECONDS = '0';
+  expect(await reporting({})).toBeUndefined();
+  expect(await reporting({ autoApply: true })).toBeUndefined();
+  process.env.READY_SECONDS = '60';
+  expect(await reporting({ savePlan: true })).toBeUndefined();
+  expect(await reporting({ planOnly: true })).toBeUndefined();
+  expect(await reporting({}, 'plan', { outcome: 'errored' })).toBeUndefined();
+  const plan = { ...empty, status: 'finished', report: changes } as const;
+  const apply = { ...empty, status: 'running', taskArn: 'arn:it', tokenHash: 'mine' } as const;
+  expect(await reporting({ plan, apply }, 'apply')).toBeUndefined();
 });
 
 it('the first report counts, and a runner whose token was revoked is rejected', async () => {
   const run = await open({ status: 'planning', plan: { ...empty, status: 'running', tokenHash: 'mine' } });
   await store.updateRun(run.id, { set: { 'plan.claimHash': 'c', 'plan.stateTokenHash': 's' } });
-  expect(await store.reportPhase(run, 'plan', changes, 60)).toBeDefined();
-  expect(await store.reportPhase(run, 'plan', { outcome: 'errored' }, 60)).toBeUndefined();
+  for (const report of [changes, { outcome: 'errored' } as const]) await store.reportPhase(run, 'plan', report);
   const { plan } = await read(run);
   expect(plan.report).toEqual(changes);
   expect([plan.claimHash, plan.stateTokenHash]).toEqual([undefined, undefined]);
   const other = { ...run, plan: { ...run.plan, tokenHash: 'another' } };
-  await expect(store.reportPhase(other, 'plan', changes, 60)).rejects.toMatchObject({ name: 'TokenRevokedError' });
+  await expect(store.reportPhase(other, 'plan', changes)).rejects.toMatchObject({ name: 'TokenRevokedError' });
 });
 
-it('an offer to a runner that no longer stands by is renewed once half of its lease is over', async () => {
-  const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
-  const extended = async (heldUntil: string | undefined) => {
-    const run = await open({ plan: { ...empty, status: 'finished', ...(heldUntil ? { heldUntil } : {}) } });
-    await store.extendHold(run);
-    return (await read(run)).plan.heldUntil;
-  };
-  const late = inMs(5_000);
-  const early = inMs(12_000);
-  expect(Date.parse((await extended(late)) ?? '')).toBeGreaterThan(Date.parse(late) + 5_000);
-  expect(await extended(early)).toBe(early);
-  expect(await extended(undefined), 'not standing by').toBeUndefined();
-});
-
-it('the apply is handed over with the report of the plan, unless an author lost the permission', async () => {
+it('the apply is reserved with the report of the plan, unless an author lost the permission or the run changed', async () => {
   const owner = store.newId('user');
   await store.addMember('acme', owner, 'owner');
-  const handed = async (set: Partial<Run>, hasWorkspace = true) => {
-    const token = store.newId('token');
+  const reserved = async (set: Partial<Run>, meanwhile: Partial<Run> = {}) => {
     const run = await open({
       status: 'planning',
       autoApply: true,
       appliesFor: [owner],
       wait: { state: 'Planning', token: 't' },
-      plan: { ...empty, status: 'running', taskArn: 'arn:it', claimNonce: 'n', tokenHash: store.hashSecret(token) },
+      plan: { ...empty, status: 'running', taskArn: 'arn:it', claimNonce: 'n', tokenHash: 'mine' },
       ...set,
     });
     const { workspaceId: id, organization } = run;
-    if (hasWorkspace) await store.put({ ...store.keys.workspace(id), id, organization, projectId: 'prj-1' });
-    const taken = await store.handOver(run, changes, token);
-    return taken && { ...taken, run: await read(run) };
+    await store.put({ ...store.keys.workspace(id), id, organization, projectId: 'prj-1' });
+    await store.updateRun(run.id, { set: meanwhile });
+    await store.reportPhase(run, 'plan', changes, 'key');
+    const { plan, apply, status } = await read(run);
+    expect(plan.report).toEqual(changes);
+    return apply.claimHash && { status, plan, apply };
   };
-  const taken = await handed({});
+  const taken = await reserved({});
   expect(taken).toMatchObject({
-    phase: 'apply',
-    workspace: { organization: 'acme' },
-    run: {
-      status: 'apply_queued',
-      plan: { status: 'finished', report: changes },
-      apply: { taskArn: 'arn:it', offeredAt: expect.stringMatching(/Z$/), claimNonce: expect.any(String) },
-    },
+    status: 'apply_queued',
+    plan: { status: 'finished', ready: { keyHash: 'key' } },
+    apply: { status: 'queued', claimHash: 'key', reserved: { keyHash: 'key', taskArn: 'arn:it' } },
   });
-  expect(taken?.run.plan.claimHash).toBeUndefined();
-  expect(await handed({ appliesFor: undefined, environment: 'env-1' })).toBeDefined();
-  expect(await handed({ appliesFor: [owner, 'user-former'] })).toBeUndefined();
-  expect(await handed({ autoApply: false })).toBeUndefined();
-  expect(await handed({}, false), 'a deleted workspace').toBeUndefined();
+  expect(await reserved({ appliesFor: undefined, environment: 'env-1' })).toBeDefined();
+  expect(await reserved({ appliesFor: [owner, 'user-former'] })).toBeUndefined();
+  expect(await reserved({ autoApply: false })).toBeUndefined();
+  const { at, by } = { at: '', by: 'user-1' };
+  expect(await reserved({}, { cancel: { by, at, forceAvailableAt: '' } })).toBeUndefined();
+  expect(await reserved({}, { decision: { action: 'discard', by, at } })).toBeUndefined();
+  expect(await reserved({}, { wait: { state: 'PlanQueued' } })).toBeUndefined();
+  expect(await reserved({}, { status: 'planned' })).toBeUndefined();
 });

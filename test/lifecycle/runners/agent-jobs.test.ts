@@ -29,7 +29,7 @@ const queued = async (agentPool: Run['agentPool'], minute: number, set: Partial<
   const statusTimestamps = { 'plan-queued-at': at };
   const run = newRun({ id: store.newId('run'), status: 'plan_queued', agentPool, statusTimestamps, ...set });
   await store.put({ ...store.keys.run(run.id), ...run });
-  await store.offerJob(run, set.status === 'apply_queued' ? 'apply' : 'plan');
+  await store.queueJob(run, set.status === 'apply_queued' ? 'apply' : 'plan');
   return run;
 };
 const entries = ({ id }: { id: string }) => store.queryAll({ pk: store.keys.agentPool(id).pk, prefix: 'JOB#' });
@@ -90,13 +90,13 @@ it('a pool with more than one page of outdated jobs still gives the next one', a
   expect(await entries(pool)).toHaveLength(1);
 });
 
-it('an offered job is in the queue once, and in the timeline of its run', async () => {
+it('a queued job is in the queue once, and in the timeline of its run', async () => {
   const pool = newPool();
   const run = await queued(pool, 1);
-  expect(store.isOffered((await store.getRun(run.id)) as Run, 'plan')).toBe(true);
-  expect(store.isOffered((await store.getRun(run.id)) as Run, 'apply')).toBe(false);
-  await store.offerJob(run, 'plan');
+  expect(store.isJobQueued((await store.getRun(run.id)) as Run, 'plan')).toBe(true);
+  expect(store.isJobQueued((await store.getRun(run.id)) as Run, 'apply')).toBe(false);
+  await store.queueJob(run, 'plan');
   expect(await entries(pool)).toHaveLength(1);
   const elsewhere = await queued(undefined, 1);
-  expect(store.isOffered((await store.getRun(elsewhere.id)) as Run, 'plan'), 'without a pool').toBe(false);
+  expect(store.isJobQueued((await store.getRun(elsewhere.id)) as Run, 'plan'), 'without a pool').toBe(false);
 });

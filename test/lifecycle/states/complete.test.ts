@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
@@ -48,6 +48,22 @@ it('a missed heartbeat and a time limit end a run with different reasons', async
   expect(slow.ended.endReason).toMatch(/took longer than its time limit/);
 });
 
+it('a run that ends because of the platform is logged for the alarm, and others are not', async () => {
+  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const fault = { Error: 'TypeError', Cause: 'x is undefined' };
+  const { ended } = await end(await planning(), 'PlanErrored', { error: fault });
+  expect(ended.endReason).toMatch(/^The platform failed to continue the run \(TypeError\)/);
+  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toEqual([
+    { level: 'error', message: 'platform fault', runId: ended.id, cause: fault.Cause, error: fault.Error },
+  ]);
+  logged.mockClear();
+  for (const name of ['TerraformFailed', 'ConfigurationFailed', 'States.Timeout'])
+    await end(await planning(), 'PlanErrored', { error: { Error: name, Cause: '' } });
+  await end(await planning(), 'Canceled', { error: { Error: 'Canceled', Cause: '' } });
+  expect(logged).not.toHaveBeenCalled();
+  logged.mockRestore();
+});
+
 it('the end of a run sends notifications, and starts no run without run triggers', async () => {
   api.aws.invoked.length = 0;
   const run = await planning({ notifies: true });
@@ -56,6 +72,8 @@ it('the end of a run sends notifications, and starts no run without run triggers
   expect(api.aws.invoked).toMatchObject([
     { name: 'NotifyFunction', event: { runId: run.id, trigger: 'run:completed' } },
   ]);
+  const missing = store.complete({ ending: 'Applied', run: { runId: 'run-aaaaaaaaaaaaaaaa' } });
+  expect(await missing, 'a run that does not exist').toEqual({ next: 'Nothing' });
 });
 
 it('an apply starts the runs that it triggers, and a run without changes does not', async () => {

@@ -1,3 +1,5 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Host } from '#infra/local/host/host.ts';
@@ -53,6 +55,30 @@ it('a function is invoked asynchronously', async () => {
   const get = () => dynamodb().send(new GetItemCommand({ TableName, Key }));
   await vi.waitFor(async () => expect((await get()).Item).toEqual(Key), 20_000);
   await expect(invokeLater('none', {})).rejects.toMatchObject({ name: 'ResourceNotFoundException', statusCode: 404 });
+});
+
+it('an invocation passes on the trace by which Lambda recognizes recursive loops', async () => {
+  const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3995c3f42cd8ad8d;Sampled=0;Lineage=1:a87bd80c:1';
+  const headers: IncomingHttpHeaders[] = [];
+  const server = createServer((request, response) => {
+    headers.push(request.headers);
+    response.writeHead(202).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('_X_AMZN_TRACE_ID', trace);
+  try {
+    await invokeLater('CallerFunction', {});
+  } finally {
+    vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', undefined);
+    vi.stubEnv('_X_AMZN_TRACE_ID', undefined);
+    server.closeAllConnections();
+    server.close();
+  }
+  expect(headers[0]).toMatchObject({
+    'x-amzn-trace-id': trace,
+    authorization: expect.not.stringContaining('x-amzn-trace-id'),
+  });
 });
 
 it('an e-mail that SES rejects is an error with its status', async () => {

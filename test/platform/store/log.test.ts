@@ -31,6 +31,7 @@ it.each([
 it('log entries keep other words', () => {
   const line = logged(() => logWarning('repaired', { item: 'RUN#run-abc', note: 'Bearer token missing' }));
   expect(JSON.parse(line)).toEqual({
+    timestamp: expect.stringMatching(/Z$/),
     level: 'warn',
     message: 'repaired',
     item: 'RUN#run-abc',

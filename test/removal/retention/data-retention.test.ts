@@ -269,13 +269,14 @@ describe('the sweep', () => {
   it('deletes unused old configurations, and run data if the policy includes them', async () => {
     const help = await runHelpers(api);
     const workspace = (await help.ready()).id;
-    const oldest = await api.configuration(workspace);
+    const [oldest, young] = [await api.configuration(workspace), await api.configuration(workspace)];
     await api.configuration(workspace);
     const [run, newer] = [await help.create(workspace), await help.create(workspace)];
     await api.configuration(workspace);
     const listed = (await api.get(`workspaces/${workspace}/configuration-versions`)).body.data as { id: string }[];
-    for (const { id } of listed.slice(1)) await age('configurationVersion', id, 50);
-    for (const { id } of [run, newer]) await age('run', id, 50);
+    const old = listed.slice(1).filter(({ id }) => id !== young.id);
+    for (const { id } of old) await age('configurationVersion', id, 50);
+    await age('run', run.id, 50);
     const leaveQueue = async (id: string) =>
       store.remove(store.keys.queued(workspace, (await store.getRun(id))?.place ?? 0, id));
     await store.updateRun(newer.id, { set: { status: 'applied' } });
@@ -290,8 +291,11 @@ describe('the sweep', () => {
     await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
     expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
-    for (const { id } of listed.slice(1)) await ageDeletion('configurationVersion', id, 8);
+    for (const { id } of old) await ageDeletion('configurationVersion', id, 8);
+    await age('configurationVersion', young.id, 50);
+    await age('run', newer.id, 50);
     await look({ workspace });
+    expect(await status(young.id), 'old by now').toBe('backing_data_soft_deleted');
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
@@ -378,15 +382,15 @@ describe('the sweep', () => {
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     await look({ workspace: id });
     await api.call('POST', `state-versions/${old}/actions/restore_backing_data`);
+    /** The state's status, and whether a new month has begun. */
     const lookAfter = async (passed: number) => {
       await store.update(store.keys.workspaceRetention(id), { set: { since: days(passed) } });
       await look({ workspace: id });
-      return statusOfState(old);
+      const timer = await store.get<{ since: string }>(store.keys.workspaceRetention(id));
+      return [await statusOfState(old), Date.parse(timer?.since ?? '') > Date.parse(days(1))];
     };
-    expect(await lookAfter(29), 'what was restored is spared').toBe('finalized');
-    expect(await lookAfter(31)).toBe('backing_data_soft_deleted');
-    const timer = await store.get<{ since: string }>(store.keys.workspaceRetention(id));
-    expect(Date.parse(timer?.since ?? ''), 'a month begins').toBeGreaterThan(Date.parse(days(1)));
+    expect(await lookAfter(29), 'what was restored is spared').toEqual(['finalized', false]);
+    expect(await lookAfter(31)).toEqual(['backing_data_soft_deleted', true]);
   });
 
   it('continues soon when items are left, and the next day otherwise', async () => {

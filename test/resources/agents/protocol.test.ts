@@ -254,7 +254,7 @@ describe('the runner of an agent', () => {
       await expect(finishing).rejects.toThrow('has not stopped yet (agent one)');
       expect(await load.recordHeartbeat({ run: await now(id), phase: 'plan' })).toEqual({ signal: 'interrupt' });
     }
-    await load.reportPhase(await now(first), 'plan', { outcome: 'errored' }, 0);
+    await load.reportPhase(await now(first), 'plan', { outcome: 'errored' });
     await load.finishRun(first, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
     expect((await now(first)).status).toBe('errored');
     later(90_000);

@@ -6,12 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Agent } from '#runner/agent/agent.ts';
+import { environmentFor } from '#runner/agent/work.ts';
 import { keptStatePath, writeKeptState } from '#runner/program/kept-states.ts';
 
 type Body = { ended?: string; job?: object; why?: string; runId?: string };
 
 /** A platform that answers these calls, by name: with JSON, or with a status. It gives other calls no response. */
-const startPlatform = async (answers: Record<string, (body: Body) => object | number>) => {
+const startPlatform = async (answers: Record<string, (body: Body) => object | number | undefined>) => {
   const calls: [call: string, body: Body][] = [];
   const all: typeof answers = {
     register: () => ({ agent: 'agent-1', pool: 'pool', organization: 'acme', pingSeconds: 0.1, storage: '' }),
@@ -44,17 +45,23 @@ const wait = () => ({ action: 'wait', afterMs: 50 });
 
 it('an agent kills a runner that hangs, and can take the next job', async () => {
   let jobs = 0;
-  let pings = 0;
+  const claims: Body[] = [];
   const { agent, said, heard, bodiesOf } = await startPlatform({
     next: () => (jobs++ ? wait() : work()),
-    ping: () => (pings++ ? { kill: true } : 403),
+    claim: (body) => {
+      claims.push(body);
+      return undefined;
+    },
+    ping: () => (claims.length ? { kill: true } : 403),
   });
   const ended = agent.run();
   await heard('The plan of run-1 ended (signal SIGKILL)');
   await expect.poll(() => jobs).toBeGreaterThan(1);
   agent.stop();
+  agent.stop();
   await ended;
   expect(said).toContain('The runner of the plan of run-1 hangs: killing it.');
+  expect(claims).toMatchObject([{ claim: 'claim' }]);
   expect(said.at(-1)).toBe('Stopping now.');
   expect(said.join()).not.toContain('revoked');
   expect(bodiesOf('over')).toMatchObject([{ job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' }]);
@@ -66,6 +73,7 @@ it('an agent ends after the current run, interrupts it at a second stop, and pin
   const next = () => (polls++ ? work() : 410);
   const { agent, heard, bodiesOf } = await startPlatform({ next, ping: () => 401 });
   const ended = agent.run();
+  await heard('Agent one of pool pool (acme) at http');
   await heard('The agent token was revoked or has expired.');
   agent.stop();
   await heard('Stopping after the current run; press again to interrupt it.');
@@ -84,20 +92,42 @@ it('an agent sends the states that runners kept until the platform has them, and
   process.env.STEPFORM_UNSAVED_STATES = folder;
   await keep(first);
   let offers = 0;
-  let jobs = 0;
+  let jobs: object[] = [];
   const { agent, heard, bodiesOf } = await startPlatform({
     // The platform takes the state only after the run has ended.
     'kept-state': () => ({ action: ++offers === 1 ? 'wait' : 'taken' }),
-    next: () => (offers === 2 && jobs++ === 0 ? work() : wait()),
+    next: () => jobs.shift() ?? wait(),
     ping: ({ job }) => (job ? { kill: true } : {}),
   });
   const ended = agent.run();
   await heard('was sent to its run');
   await keep(second);
   // It looks again after each job.
+  jobs = [work()];
   await expect.poll(() => existsSync(keptStatePath(folder, second))).toBe(false);
   agent.stop();
   await ended;
   expect(existsSync(keptStatePath(folder, first))).toBe(false);
   expect(bodiesOf('kept-state').map(({ runId }) => runId)).toEqual([first, first, second]);
+});
+
+it("a runner's environment has none of the agent's tokens, and the agent's certificate authority", () => {
+  const kept = { TF_LOG: 'trace', SSL_CERT_FILE: '/ca.pem', STEPFORM_CACHE: '/cache' };
+  const tokens = { STEPFORM_AGENT_TOKEN: 't', TFC_AGENT_TOKEN: 't', TFE_TOKEN: 't', TF_TOKEN_app_terraform_io: 't' };
+  delete process.env.NODE_EXTRA_CA_CERTS;
+  Object.assign(process.env, kept, tokens);
+  const surroundings = { address: 'https://a.test', hosts: ['a.test', 'b.test', 'a.test'], passOn: ['X', 'Y'] };
+  const environment = environmentFor({ claim: 'c' }, surroundings);
+  expect(environment).toMatchObject({
+    ...kept,
+    NODE_EXTRA_CA_CERTS: '/ca.pem',
+    STEPFORM_URL: 'https://a.test',
+    STEPFORM_HOSTS: 'a.test,b.test',
+    STEPFORM_PASS_ON: 'X,Y',
+    STEPFORM_CLAIM: 'c',
+    STEPFORM_PROVIDER_CACHE: '/cache/providers',
+  });
+  for (const token of Object.keys(tokens)) expect(environment).not.toHaveProperty(token);
+  delete process.env.SSL_CERT_FILE;
+  expect(environmentFor({ claim: 'c' }, surroundings)).not.toHaveProperty('NODE_EXTRA_CA_CERTS');
 });

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { retryFor } from '#platform/net/transport/retry.ts';
 import { Client, ForgottenError, RefusedError, TokenDeadError, TransportError } from '#runner/agent/client.ts';
@@ -40,7 +41,7 @@ const connected = () => {
         throw new TransportError('lost');
       },
     },
-    firstPauseMs: 1,
+    firstPauseMs: 100_000,
     stopping: stopping.signal,
     register: async () => ({
       ...{ agent: `agent-${++agents}`, pool: '', organization: '', pingSeconds: 10, storage: '' },
@@ -90,4 +91,13 @@ it('a registered agent reports its end, and whether it failed', async () => {
     { agent: 'agent-1', ended: 'exited' },
     { agent: 'agent-1', ended: 'errored' },
   ]);
+});
+
+it('a pause ends when the agent stops', async () => {
+  const { connection, stopping } = connected();
+  const pause = connection.pause(100_000);
+  const outcome = () => Promise.race([pause.then(() => 'over'), setImmediate('paused')]);
+  expect(await outcome()).toBe('paused');
+  stopping.abort();
+  expect(await outcome()).toBe('over');
 });

@@ -18,7 +18,6 @@ const bodies: Record<string, object> = {
   uploads: { artifacts: ['plan-json'] },
   'state-versions': {},
   'errored-state': {},
-  next: {},
   report: { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} },
 };
 
@@ -31,7 +30,7 @@ const dead = async (token: string): Promise<string[]> => {
   return refused;
 };
 
-it('after its phase was reported, a runner token allows only repeating the report and requesting the next job', async () => {
+it('after its phase was reported, a runner token allows only repeating the report', async () => {
   const { run, token } = await claim();
   expect(await statusOf(token, 'uploads')).toBe(200);
   expect(await statusOf(token, 'heartbeat')).toBe(200);

@@ -10,8 +10,9 @@ import type {
   Heartbeat,
   HeartbeatRequest,
   Job,
-  NextAnswer,
   PhaseReport,
+  ReadyAnswer,
+  ReadyRequest,
   ReportAnswer,
   ReportRequest,
   StateChangesRequest,
@@ -61,11 +62,11 @@ export class ControlPlane {
   readonly violations: string[] = [];
   readonly calls: string[] = [];
   signal: Heartbeat['signal'] = 'continue';
-  /** Responses to a runner that stands by. */
-  next: NextAnswer = { action: 'wait', afterMs: 0 };
-  hold = false;
-  /** Job for the apply, which the response to the plan's report contains. */
-  applyAtOnce: Job | undefined;
+  /** Responses to a plan's runner: to its report, and to its polls. */
+  ready: ReadyAnswer = { action: 'exit' };
+  /** Key that the plan's runner sent with its report. */
+  #key: string | undefined;
+  #reserved: PhaseRecord | undefined;
   /** Accepts states whose content is in the request that announces them. */
   takesContent = false;
   takesChanges = true;
@@ -129,11 +130,16 @@ export class ControlPlane {
     return { claim, record };
   }
 
-  /** A job for `next`. */
-  handOver(job: Job): PhaseRecord {
-    const record = this.#record(job);
-    this.next = { action: 'apply', job };
-    return record;
+  /** Keeps plans' runners ready. */
+  keepReady(): void {
+    this.ready = { action: 'wait', afterMs: 100 };
+  }
+
+  /** Reserves the plan's runner for the apply. */
+  reserve(job: Job): PhaseRecord {
+    this.#reserved = this.#record(job);
+    this.ready = { action: 'claim', claim: `${job.runId}.apply` };
+    return this.#reserved;
   }
 
   /** Revokes all tokens. */
@@ -218,6 +224,7 @@ export class ControlPlane {
     const call = url.pathname.replace('/runner/v1/', '');
     if (request.method !== 'POST') return [405, 'POST only'];
     if (call === 'claim') return this.#claim(JSON.parse(body.toString()) as ClaimRequest);
+    if (call === 'ready') return this.#ready(JSON.parse(body.toString()) as ReadyRequest);
     const record = this.#phases.get(request.headers.authorization?.replace('Bearer ', '') ?? '');
     if (!record) return [401, 'invalid token'];
     if (record.dead) return [410, 'dead token'];
@@ -246,14 +253,13 @@ export class ControlPlane {
         record.reports++;
         if (record.report?.artifacts?.includes('log')) this.#readStored(record);
         return [200, this.#reported(record.job, record.report)];
-      case 'next':
-        return [200, this.next];
       default:
         return [404, `no call ${call}`];
     }
   }
 
-  #stored({ runId, phase }: Job, { enclosed = {}, ...report }: ReportRequest): PhaseReport {
+  #stored({ runId, phase }: Job, { enclosed = {}, key, ...report }: ReportRequest): PhaseReport {
+    this.#key = key;
     for (const [name, base64] of Object.entries(enclosed))
       this.objects.set(`${runId}/${phase}/${name}`, Buffer.from(base64, 'base64'));
     return report;
@@ -269,8 +275,7 @@ export class ControlPlane {
   #reported({ runId, phase }: Job, { hasChanges, stateVersionId }: PhaseReport): ReportAnswer {
     const json = stateVersionId && this.presigned(`${stateVersionId}.json`);
     return {
-      next: this.hold && hasChanges ? 'hold' : 'exit',
-      ...(phase === 'plan' && this.applyAtOnce ? { job: this.applyAtOnce } : {}),
+      next: phase === 'plan' && hasChanges ? this.ready : { action: 'exit' },
       laterUrls:
         phase === 'plan'
           ? { 'provider-schemas': this.presigned(`${runId}/plan/provider-schemas`) }
@@ -278,8 +283,15 @@ export class ControlPlane {
     };
   }
 
+  #ready({ claim, key }: ReadyRequest): [number, unknown] {
+    if (key !== this.#key || !claim.endsWith('.apply')) return [410, 'unknown runner'];
+    return [200, this.ready];
+  }
+
   #claim({ claim, nonce }: ClaimRequest): [number, unknown] {
-    const record = this.#claims.get(claim);
+    const reserved = this.#reserved;
+    const isReserved = reserved && this.#key && claim === `${reserved.job.runId}.apply.${this.#key}`;
+    const record = isReserved ? reserved : this.#claims.get(claim);
     if (!record || (record.nonce !== undefined && record.nonce !== nonce)) return [410, 'void claim'];
     // Removes objects that another job of the test has left under the same keys.
     const { runId, phase } = record.job;

@@ -59,15 +59,15 @@ it.each([
   ['that the runner keeps', 'kept', { outcome: 'errored', message: expect.stringContaining('plan file was changed') }],
   // Terraform's user can write that file: an apply starts with a copy of the runner's own.
   ['that Terraform wrote', 'out', { outcome: 'finished' }],
-])('a plan file %s is not applied after a change while the runner stood by', async (_, place, report) => {
+])('a plan file %s is not applied after a change while the runner was ready', async (_, place, report) => {
   const archive = await pack('a');
-  bench.plane.hold = true;
-  const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive, { holdSeconds: 60 }));
+  bench.plane.keepReady();
+  const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive));
   const runner = bench.start(claim);
   await until('the plan is reported', () => plan.report);
   const folder = join(bench.directory, 'tmp', readdirSync(join(bench.directory, 'tmp'))[0] as string);
   writeFileSync(join(folder, place, 'plan.tfplan'), 'forged');
-  const apply = bench.plane.handOver({ ...jobFor(bench.plane, archive), phase: 'apply' });
+  const apply = bench.plane.reserve({ ...jobFor(bench.plane, archive), phase: 'apply' });
   await runner.ended;
   expect(apply.report).toMatchObject(report);
 });

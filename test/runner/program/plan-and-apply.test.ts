@@ -35,35 +35,34 @@ resource "terraform_data" "a" { input = sha1(join("", [for file in fileset(path.
 output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module, "sub/**")) }
 `;
     const configuration = await archive({ 'main.tf': main, 'sub/a.txt': 'a' });
-    plane.hold = true;
-    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { holdSeconds: 20 }));
+    plane.keepReady();
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration));
     const runner = bench.start(claim);
     await until('the plan is reported', () => plan.report);
     expect(plan.report?.message).toBeUndefined();
-    await until('the runner stands by', () => plane.calls.filter((call) => call.endsWith('/next')).length > 1);
-    const apply = plane.handOver({ ...jobFor(plane, configuration), phase: 'apply' });
+    await until('the runner is ready', () => plane.calls.filter((call) => call.endsWith('/ready')).length > 1);
+    const apply = plane.reserve({ ...jobFor(plane, configuration), phase: 'apply' });
     expect(await runner.ended).toBe(0);
     // If the apply saw other files than its plan, Terraform would fail.
     expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
   });
 
-  it('continues at once with the apply in the response to its report, and uploads to the URLs of its job', async () => {
+  it('continues at once with the apply that its report reserved, and uploads to the URLs of its job', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     const { runId } = jobFor(plane, configuration);
     const urls = (phase: string, ...artifacts: string[]) =>
       Object.fromEntries(artifacts.map((one) => [one, plane.presigned(`${runId}/${phase}/${one}`)]));
     const uploadUrls = urls('plan', 'plan', 'plan-json', 'plan-json-redacted', 'log');
-    plane.hold = true;
-    const job = jobFor(plane, configuration, { variables, holdSeconds: 20 });
+    plane.keepReady();
+    const job = jobFor(plane, configuration, { variables });
     const { claim, record: plan } = plane.offer({ ...job, uploadUrls });
     const of = jobFor(plane, configuration, { variables });
-    const apply = plane.handOver({ ...of, phase: 'apply', uploadUrls: urls('apply', 'log') });
-    plane.applyAtOnce = apply.job;
+    const apply = plane.reserve({ ...of, phase: 'apply', uploadUrls: urls('apply', 'log') });
     expect(await bench.start(claim).ended).toBe(0);
     expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
     expect(apply.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2, artifacts: ['log'] });
-    expect(plane.calls.filter((call) => /uploads|next/.test(call))).toEqual([]);
+    expect(plane.calls.filter((call) => /uploads|ready/.test(call))).toEqual([]);
   });
 
   it('encloses small artifacts in its reports, and uploads the others', async () => {
@@ -71,17 +70,16 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     const configuration = await archive({ 'main.tf': small });
     const puts = () =>
       plane.calls.splice(0).flatMap((call) => /^PUT .*\/(plan|apply)\/(.*)$/.exec(call)?.slice(1).join(' ') ?? []);
-    plane.hold = true;
+    plane.keepReady();
     const { claim, record: plan } = plane.offer({
-      ...jobFor(plane, configuration, { variables, holdSeconds: 20 }),
+      ...jobFor(plane, configuration, { variables }),
       enclosedBytes: 100_000,
     });
-    const apply = plane.handOver({
+    const apply = plane.reserve({
       ...jobFor(plane, configuration, { variables }),
       phase: 'apply',
       enclosedBytes: 100_000,
     });
-    plane.applyAtOnce = apply.job;
     expect(await bench.start(claim).ended).toBe(0);
     expect(puts()).toEqual(['plan plan', 'plan provider-schemas']);
     expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
@@ -90,8 +88,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(apply.report).toMatchObject({ outcome: 'finished', artifacts: ['log'] });
     expect(textOf(apply)).toContain('Apply complete!');
 
-    plane.hold = false;
-    plane.applyAtOnce = undefined;
+    plane.ready = { action: 'exit' };
     const tight = { ...jobFor(plane, configuration, { variables }), enclosedBytes: 100 };
     expect((await bench.run(tight)).report?.artifacts).toHaveLength(4);
     expect(puts().toSorted()).toEqual(
@@ -122,13 +119,13 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
   it('continues in the same directory when the runner gets the apply', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
-    plane.hold = true;
-    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables, holdSeconds: 20 }));
+    plane.keepReady();
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables }));
     const runner = bench.start(claim);
     await until('the plan is reported', () => plan.report);
-    await until('the runner stands by', () => plane.calls.filter((call) => call.endsWith('/next')).length > 1);
+    await until('the runner is ready', () => plane.calls.filter((call) => call.endsWith('/ready')).length > 1);
 
-    const apply = plane.handOver({ ...jobFor(plane, configuration, { variables }), phase: 'apply' });
+    const apply = plane.reserve({ ...jobFor(plane, configuration, { variables }), phase: 'apply' });
     expect(await runner.ended).toBe(0);
 
     expect(plan.report).toMatchObject({
@@ -209,12 +206,12 @@ describe('a plan', () => {
   it('without changes does not wait for an apply', async () => {
     const configuration = await archive({ 'main.tf': small });
     await bench.planAndApply(configuration, { variables });
-    bench.plane.hold = true;
+    bench.plane.keepReady();
     const state = bench.plane.current()?.content?.toString();
     const { report, code } = await bench.run(jobFor(bench.plane, configuration, { variables, state }));
     expect(report).toMatchObject({ outcome: 'finished', hasChanges: false, resourceAdditions: 0 });
     expect(code).toBe(0);
-    expect(bench.plane.calls).not.toContain('POST /runner/v1/next');
+    expect(bench.plane.calls).not.toContain('POST /runner/v1/ready');
   });
 
   it('with changed outputs only is applied', async () => {

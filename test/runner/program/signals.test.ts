@@ -180,29 +180,32 @@ resource "terraform_data" "after" {
 });
 
 describe('a runner', () => {
-  it('that stands by exits on request, after its time, and when stopped', async () => {
+  it('that is ready exits on request, and when stopped or superseded', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': 'resource "terraform_data" "a" {}' });
-    plane.hold = true;
-    const standBy = async (holdSeconds: number) => {
+    const ready = async () => {
+      plane.keepReady();
       plane.calls.length = 0;
-      const { claim, record } = plane.offer(jobFor(plane, configuration, { holdSeconds }));
+      const { claim, record } = plane.offer(jobFor(plane, configuration));
       const runner = bench.start(claim);
-      await until('it stands by', () => plane.calls.includes('POST /runner/v1/next'));
+      await until('it is ready', () => plane.calls.includes('POST /runner/v1/ready'));
       return { runner, record };
     };
-    const timeUp = await standBy(0.3);
-    // No response: the platform decides how the run ends.
-    expect(await timeUp.runner.ended).toBe(3);
-
-    const stopped = await standBy(60);
+    const stopped = await ready();
     stopped.runner.process.kill('SIGTERM');
-    expect(await stopped.runner.ended).toBe(3);
+    expect(await stopped.runner.ended).toBe(0);
 
-    const told = await standBy(60);
-    plane.next = { action: 'exit' };
-    expect(await told.runner.ended).toBe(0);
-    expect(told.record.reports).toBe(1);
+    const exits = await ready();
+    plane.ready = { action: 'exit' };
+    expect(await exits.runner.ended).toBe(0);
+    expect(exits.record.reports).toBe(1);
+
+    // The reservation was withdrawn before the runner claimed it.
+    const late = await ready();
+    plane.ready = { action: 'claim', claim: 'run-1234567890abcdef.apply' };
+    expect(await late.runner.ended).toBe(0);
+    expect(late.runner.said()).toContain('no job for this runner: claim: HTTP 410');
+    expect(bench.artifact('plan', 'provider-schemas'), 'the deferred upload').toBeDefined();
   });
 
   it('whose plan is interrupted reports it as canceled', async () => {

@@ -6,6 +6,7 @@ import { visible } from '#platform/text/visible.ts';
 import { clock, type Live, useLive } from '../live.ts';
 import { hrefOf, place } from '../location.ts';
 import { get } from '../session.ts';
+import { capitalized } from '../text/lists.ts';
 
 /** Small components that every view uses. */
 
@@ -59,11 +60,8 @@ const NotFound = () => {
 
 /** Empty if the user may not see the organization, or while that is unknown. */
 const WorkspacesOf = ({ organization }: { organization: string }) => {
-  const { value } = useLive(
-    `organization/${organization}`,
-    () => get<'organizations'>(`/organizations/${encodeURIComponent(organization)}`),
-    () => undefined,
-  );
+  const path = `/organizations/${encodeURIComponent(organization)}`;
+  const { value } = useLive(path, () => get<'organizations'>(path));
   if (!value) return null;
   return (
     <>
@@ -72,27 +70,20 @@ const WorkspacesOf = ({ organization }: { organization: string }) => {
   );
 };
 
-/** Shows a value once it is loaded; until then a placeholder or the error. */
-export const Loaded = <T,>({
-  live,
-  what,
-  children,
-}: {
+interface LoadedProps<T> {
   live: Live<T>;
   what: string;
   children(value: T): ComponentChildren;
-}) => {
+}
+
+/** Shows a value once it is loaded; until then a placeholder or the error. */
+export const Loaded = <T,>({ live, what, children }: LoadedProps<T>) => {
   if (live.value !== undefined) return <>{children(live.value)}</>;
-  if (live.error === undefined) {
-    return <Skeleton what={what} />;
-  }
+  if (live.error === undefined) return <Skeleton what={what} />;
   if (live.status === 404) {
     return (
       <>
-        <h1>
-          {what[0]?.toUpperCase()}
-          {what.slice(1)} not found
-        </h1>
+        <h1>{capitalized(what)} not found</h1>
         <NotFound />
       </>
     );
@@ -145,13 +136,19 @@ export const Value = ({ text }: { text: string | null }) => {
   );
 };
 
-export const Facts = ({ facts }: { facts: [string, ComponentChildren][] }) => (
+export type Fact = readonly [name: ComponentChildren, value: ComponentChildren] | false | null | undefined | '';
+
+/** Names with values; `false` and the like are left out. */
+export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
   <dl class="facts">
-    {facts.map(([name, value]) => (
-      <>
-        <dt>{name}</dt>
-        <dd>{value}</dd>
-      </>
-    ))}
+    {facts.map(
+      (fact) =>
+        fact && (
+          <>
+            <dt>{fact[0]}</dt>
+            <dd>{fact[1]}</dd>
+          </>
+        ),
+    )}
   </dl>
 );

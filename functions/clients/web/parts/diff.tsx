@@ -8,7 +8,7 @@ import diffStyle from '../style/diff.css' with { type: 'text' };
 import { Cells } from './diff-cells.tsx';
 import { signs } from './diff-signs.ts';
 import { Totals } from './diff-totals.tsx';
-import { LongList } from './long-list.tsx';
+import { LongList } from './list.tsx';
 
 addStyle(diffStyle);
 

@@ -1,185 +1,14 @@
-import { type Signal, useSignal } from '@preact/signals';
-import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useId } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { ApiError } from '#clients/client/client.ts';
 import { useSettled } from '../click-guard.ts';
 import { conflictingChange, errorText } from '../session.ts';
 import { Ago, Notice } from './basics.tsx';
+import { SmallButton } from './button.tsx';
 import { Decision } from './decision.tsx';
-import { SmallButton } from './small-button.tsx';
+import { FormContext, type Problem, type Values } from './fields.tsx';
 
-/** Forms: labeled fields, the server's errors, one submission at a time. */
-
-/** An error, and its field; undefined: the whole form. */
-interface Problem {
-  text: string;
-  field: string | undefined;
-  /** Someone else has changed the data. */
-  faster: ReturnType<typeof conflictingChange>;
-}
-
-const Problems = createContext<Signal<Problem | undefined> | undefined>(undefined);
-
-interface FieldProps {
-  label: string;
-  /** Name in the form's data, and at the end of the server's JSON pointers. */
-  name?: string;
-  hint?: ComponentChildren;
-  children(attributes: {
-    id: string;
-    'aria-describedby': string | undefined;
-    'aria-invalid'?: true;
-  }): ComponentChildren;
-}
-
-export const Field = ({ label, name, hint, children }: FieldProps) => {
-  const id = useId();
-  const hintId = `${id}-hint`;
-  const problem = useContext(Problems)?.value;
-  const wrong = name !== undefined && problem?.field === name;
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      {children({ id, 'aria-describedby': hint ? hintId : undefined, ...(wrong ? { 'aria-invalid': true } : {}) })}
-      {wrong && (
-        <span class="problem" role="alert">
-          {problem.text}
-        </span>
-      )}
-      {hint && (
-        <span class="hint" id={hintId}>
-          {hint}
-        </span>
-      )}
-    </div>
-  );
-};
-
-interface TextProps {
-  label: string;
-  name: string;
-  hint?: ComponentChildren;
-  value?: string;
-  placeholder?: string;
-  required?: boolean;
-  pattern?: string;
-  type?: 'text' | 'password';
-  lines?: number;
-  autoFocus?: boolean;
-  readOnly?: boolean;
-  disabled?: boolean;
-  autoComplete?: 'current-password' | 'new-password';
-  onInput?(text: string): void;
-}
-
-export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...rest }: TextProps) => {
-  const title = rest.pattern && typeof hint === 'string' ? hint : undefined;
-  const shared = { title, spellcheck: false, autocapitalize: 'off' as const, autoComplete: 'off' as const, ...rest };
-  return (
-    <Field label={label} name={rest.name} hint={hint}>
-      {(attributes) => {
-        const heard = (event: Event) => onInput?.((event.currentTarget as HTMLInputElement).value);
-        const inputProps = { ...attributes, defaultValue: value, autofocus: autoFocus, onInput: heard, ...shared };
-        if (lines) return <textarea rows={lines} {...inputProps} />;
-        return type === 'password' ? <input type="password" {...inputProps} /> : <input {...inputProps} />;
-      }}
-    </Field>
-  );
-};
-
-interface ChoiceProps {
-  label: string;
-  name: string;
-  hint?: string;
-  type?: 'checkbox' | 'radio';
-  value?: string;
-  checked?: boolean;
-  disabled?: boolean;
-  onChange?(checked: boolean): void;
-}
-
-export const Choice = ({ label, hint, type = 'checkbox', checked, onChange, ...rest }: ChoiceProps) => {
-  const id = useId();
-  return (
-    <div class="choice">
-      <input
-        id={id}
-        type={type}
-        defaultChecked={checked}
-        onChange={(event) => onChange?.(event.currentTarget.checked)}
-        aria-describedby={hint && `${id}-hint`}
-        {...rest}
-      />
-      <div>
-        <label for={id}>{label}</label>
-        {hint && (
-          <span class="hint" id={`${id}-hint`}>
-            {hint}
-          </span>
-        )}
-      </div>
-    </div>
-  );
-};
-
-interface SelectProps {
-  label: string;
-  name: string;
-  hint?: ComponentChildren;
-  value?: string;
-  /** Values with their labels; a string is both. */
-  options: readonly (string | readonly [value: string, text: string])[];
-  onChange?(value: string): void;
-}
-
-export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => (
-  <Field label={label} name={name} hint={hint}>
-    {(attributes) => (
-      <select {...attributes} name={name} onChange={(event) => onChange?.(event.currentTarget.value)}>
-        {options.map((option) => {
-          const [own, text] = typeof option === 'string' ? [option, option] : option;
-          return (
-            <option key={own} value={own} selected={own === value}>
-              {text}
-            </option>
-          );
-        })}
-      </select>
-    )}
-  </Field>
-);
-
-export type Option = readonly [value: string, label: string, hint?: string];
-
-interface ChoicesProps {
-  legend: string;
-  name: string;
-  options: readonly Option[];
-  /** Checked values. */
-  chosen: readonly string[];
-  type?: 'checkbox' | 'radio';
-  disabled?: boolean;
-  onChange?(value: string, checked: boolean): void;
-}
-
-export const Choices = ({ legend, name, options, chosen, type, disabled, onChange }: ChoicesProps) => (
-  <fieldset>
-    <legend>{legend}</legend>
-    {options.map(([value, label, hint]) => (
-      <Choice
-        key={value}
-        type={type}
-        name={name}
-        value={value}
-        label={label}
-        hint={hint}
-        checked={chosen.includes(value)}
-        disabled={disabled}
-        onChange={(checked) => onChange?.(value, checked)}
-      />
-    ))}
-  </fieldset>
-);
+/** Forms: the server's errors, one submission at a time. */
 
 /** The field of a server error, if the form has it: the error is shown there. */
 const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
@@ -190,7 +19,25 @@ const fieldOf = (form: HTMLFormElement, error: unknown): string | undefined => {
   return field.getAttribute('name') ?? undefined;
 };
 
-interface FormProps {
+/** Values of a form's fields by name: text (empty: null), whether a box is checked, the checked boxes of a group. */
+const valuesOf = (form: HTMLFormElement): Values => {
+  const values: Record<string, unknown> = {};
+  for (const field of form.elements) {
+    if (
+      !(field instanceof HTMLInputElement || field instanceof HTMLSelectElement || field instanceof HTMLTextAreaElement)
+    )
+      continue;
+    const { name, type, value } = field;
+    const checked = field instanceof HTMLInputElement && field.checked;
+    if (field.disabled || !name) continue;
+    if (type === 'checkbox' && !field.hasAttribute('value')) values[name] = checked;
+    else if (type === 'checkbox') values[name] = [...((values[name] as string[]) ?? []), ...(checked ? [value] : [])];
+    else if (type !== 'radio' || checked) values[name] = value.trim() || null;
+  }
+  return values;
+};
+
+export interface FormProps {
   submit: string;
   /** Label of the cancel button. */
   back?: string;
@@ -201,16 +48,18 @@ interface FormProps {
   disabled?: boolean;
   /** Read-only, for users without permission to change it. */
   readOnly?: boolean;
+  /** Saved values of the fields, by name. */
+  values?: Values;
   /** @throws {Error} with a message for the user */
-  onSubmit(data: FormData): Promise<void>;
+  onSubmit(data: FormData, values: Values): Promise<unknown>;
   onCancel?(): void;
   /** Reloads the current version after a conflict; discards unsaved input. */
-  onReload?(): Promise<void>;
-  children: ComponentChildren;
+  onReload?: (() => Promise<void>) | undefined;
+  children?: ComponentChildren;
 }
 
 export const Form = (props: FormProps) => {
-  const { submit, back = 'Cancel', danger, disabled, readOnly, onSubmit, onCancel, onReload, children } = props;
+  const { submit, back = 'Cancel', danger, disabled, readOnly, values = {}, onSubmit, onCancel, onReload } = props;
   const settled = useSettled(`${submit} ${props.meaning}`) || !danger;
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
@@ -221,22 +70,23 @@ export const Form = (props: FormProps) => {
     problem.value = undefined;
     const form = event.currentTarget as HTMLFormElement;
     try {
-      await onSubmit(new FormData(form));
+      await onSubmit(new FormData(form), valuesOf(form));
     } catch (caught) {
       problem.value = { text: errorText(caught), field: fieldOf(form, caught), faster: conflictingChange(caught) };
     }
     busy.value = false;
   };
+  const fields = <FormContext.Provider value={{ problem, values }}>{props.children}</FormContext.Provider>;
   if (readOnly) {
     return (
       <fieldset class="stack" disabled>
-        {children}
+        {fields}
       </fieldset>
     );
   }
   return (
     <form class="stack" onSubmit={send}>
-      <Problems.Provider value={problem}>{children}</Problems.Provider>
+      {fields}
       {problem.value?.faster && <Outdated {...problem.value.faster} onReload={onReload} />}
       {problem.value && !problem.value.field && !problem.value.faster && (
         <Notice kind="bad">{problem.value.text}</Notice>
@@ -289,10 +139,4 @@ const Outdated = ({ by, at, onReload }: OutdatedProps) => {
       </div>
     </Notice>
   );
-};
-
-/** Value of a text field; undefined if empty. */
-export const textOf = (data: FormData, name: string): string | undefined => {
-  const value = data.get(name);
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
 };

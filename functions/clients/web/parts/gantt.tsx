@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { count, duration, timeOfDay } from '#clients/client/text/time.ts';
+import { type ResourceTimes, type Span, tookMs, type Work } from '#platform/text/resource-times.ts';
 import { addStyle } from '../lazily.tsx';
 import { clock } from '../live.ts';
 import ganttStyle from '../style/gantt.css' with { type: 'text' };
-import { type ResourceTimes, type Span, tookMs, type Work } from '../text/resource-times.ts';
 import { Slowest } from './slowest.tsx';
 
 addStyle(ganttStyle);

@@ -4,7 +4,7 @@ import { count } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import graphStyle from '../style/graph.css' with { type: 'text' };
 import { type GraphNode, type GraphResource, graphOf, nodeHeight, nodeWidth } from '../text/graph.ts';
-import { SmallButton } from './small-button.tsx';
+import { SmallButton } from './button.tsx';
 
 addStyle(graphStyle);
 

@@ -8,11 +8,11 @@ import logStyle from '../style/log.css' with { type: 'text' };
 import type { LogText } from '../text/log-text.ts';
 import { saveFile } from '../text/save.ts';
 import { Copy } from './basics.tsx';
+import { SmallButton } from './button.tsx';
 import { Gantt } from './gantt.tsx';
 import { LogRows, showsTimes } from './log-rows.tsx';
 import { useLogText } from './log-source.ts';
 import { useFolds, useScroll, useSearch } from './log-view.ts';
-import { SmallButton } from './small-button.tsx';
 
 addStyle(logStyle);
 

@@ -2,29 +2,19 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { errorText, get } from '../session.ts';
 import { Copy, Value } from './basics.tsx';
-import { SmallButton } from './small-button.tsx';
+import { SmallButton } from './button.tsx';
+import { Table } from './list.tsx';
 
 const textOfValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
 /** State outputs; sensitive values are loaded one by one on request. */
 export const Outputs = ({ outputs }: { outputs: Resource<'state-version-outputs'>[] }) => (
   <div class="scrolls fits">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Value</th>
-          <th scope="col">
-            <span class="visually-hidden">Copy</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {outputs.map((output) => (
-          <Line key={output.id} output={output} />
-        ))}
-      </tbody>
-    </table>
+    <Table heads={['Name', 'Value', { hidden: 'Copy' }]}>
+      {outputs.map((output) => (
+        <Line key={output.id} output={output} />
+      ))}
+    </Table>
   </div>
 );
 

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import { errorText } from '../session.ts';
 import { type Picked, type PickedKind, picked } from '../upload.ts';
 import { Notice } from './basics.tsx';
-import { SmallButton } from './small-button.tsx';
+import { SmallButton } from './button.tsx';
 
 interface Props {
   /** Label, also for the inputs: `Configuration`. */

@@ -1,88 +1,70 @@
-import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
-import type { ResourceType } from '#clients/client/documents.ts';
-import { listOf, type SingleView } from '#clients/client/page-addresses.ts';
-import { useLive } from '#clients/web/live.ts';
-import { go, hrefOf } from '#clients/web/location.ts';
-import { may, type OrganizationPermission } from '#clients/web/organization.ts';
-import { all, create } from '#clients/web/session.ts';
+import { listOf } from '#clients/client/page-addresses.ts';
+import { useList } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
+import { create, type Relationships } from '#clients/web/session.ts';
+import { capitalized } from '#clients/web/text/lists.ts';
 import { Loaded } from './basics.tsx';
-import { Dialog } from './dialog.tsx';
-import { Form } from './form.tsx';
-import { Head } from './head.tsx';
+import { FormButton } from './dialog.tsx';
+import type { Values } from './fields.tsx';
+import { type Kind, kinds, type TypeOf } from './kinds.ts';
+import { List } from './list.tsx';
 import { OrganizationShell } from './organization-shell.tsx';
 
-interface Props<T extends ResourceType> {
-  organization: string;
-  /** `agent pool` */
-  noun: string;
-  type: T;
+interface Props<View extends Kind> extends OrganizationProps {
   /** The view of one. */
-  view: SingleView;
-  /** Permission to create one. */
-  permission: OrganizationPermission;
+  view: View;
   /** Shown instead of an empty list. */
   empty?: ComponentChildren;
   /** Shown below the list. */
-  note?(items: Resource<T>[]): ComponentChildren;
-  /** An item, inside of its link. */
-  line(item: Resource<T>): ComponentChildren;
+  note?(items: Resource<TypeOf<View>>[]): ComponentChildren;
+  /** An entry that leads to `to`. */
+  children(item: Resource<TypeOf<View>>, to: { view: Kind; organization: string; id: string }): VNode;
   /** Of the form that creates one. */
   fields: ComponentChildren;
-  attributesOf(data: FormData): Record<string, unknown>;
-  relationshipsOf?(data: FormData): Record<string, { data: unknown }>;
+  /** What to save, if not just the fields by their names. */
+  attributesOf?(fields: Values): Values;
+  relationshipsOf?(data: FormData): Relationships;
 }
 
 /** An organization's resources of one type: links to their views, and a form that creates one and opens it. */
-export const ResourceList = <T extends ResourceType>(props: Props<T>) => {
-  const { organization, noun, type, view, permission, empty, note, line } = props;
+export const ResourceList = <View extends Kind>(props: Props<View>) => {
+  const { organization, view, empty, note, children } = props;
+  const { type, noun, create: permission } = kinds[view];
   const nouns = `${noun}s`;
-  const title = `${nouns.charAt(0).toUpperCase()}${nouns.slice(1)}`;
+  const title = capitalized(nouns);
   const path = `/organizations/${organization}/${type}`;
-  const live = useLive(
-    `${view}-list/${organization}`,
-    async () => (await all<T>(path)).data,
-    () => 15_000,
-  );
-  const adding = useSignal(false);
-  const close = () => {
-    adding.value = false;
-  };
-  const submit = async (data: FormData) => {
-    const { id } = await create(path, type, props.attributesOf(data), props.relationshipsOf?.(data));
+  const live = useList<TypeOf<View>>(path, 15_000);
+  const submit = async (data: FormData, fields: Values) => {
+    const attributes = props.attributesOf?.(fields) ?? fields;
+    const { id } = await create(path, type, attributes, props.relationshipsOf?.(data));
     go({ view, organization, id });
   };
   return (
-    <OrganizationShell organization={organization} at={listOf(view)}>
-      <Head title={title} add={`New ${noun}`} onAdd={may(organization, permission) && (() => (adding.value = true))} />
+    <OrganizationShell
+      organization={organization}
+      at={listOf(view)}
+      title={title}
+      action={
+        may(organization, permission) && (
+          <FormButton text={`New ${noun}`} primary title={`New ${noun}`} submit={`Create ${noun}`} onSubmit={submit}>
+            {props.fields}
+          </FormButton>
+        )
+      }
+    >
       <Loaded live={live} what={nouns}>
         {(items) => (
           <>
-            {items.length === 0 && empty ? (
-              <p class="panel pad soft">{empty}</p>
-            ) : (
-              <ul class="panel list" aria-label={title}>
-                {items.map((item) => (
-                  <li key={item.id}>
-                    <a class="item" href={hrefOf({ view, organization, id: item.id })}>
-                      {line(item)}
-                    </a>
-                  </li>
-                ))}
-              </ul>
-            )}
+            <List label={title} of={items} none={empty}>
+              {(item) => children(item, { view, organization, id: item.id })}
+            </List>
             {note?.(items)}
           </>
         )}
       </Loaded>
-      {adding.value && (
-        <Dialog title={`New ${noun}`} onClose={close}>
-          <Form submit={`Create ${noun}`} onSubmit={submit} onCancel={close}>
-            {props.fields}
-          </Form>
-        </Dialog>
-      )}
     </OrganizationShell>
   );
 };

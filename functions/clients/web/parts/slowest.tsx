@@ -1,8 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { duration } from '#clients/client/text/time.ts';
+import { type Span, slowest, tookMs } from '#platform/text/resource-times.ts';
 import { useLive } from '../live.ts';
 import { planOf } from '../plans.ts';
-import { type Span, slowest, tookMs } from '../text/resource-times.ts';
 
 interface Props {
   spans: Span[];

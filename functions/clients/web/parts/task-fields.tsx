@@ -1,6 +1,6 @@
 import { type TaskStage, taskStages } from '#run/check-record.ts';
 import { stageNames } from '../text/run-task.ts';
-import { Choices, type Option, Select } from './form.tsx';
+import { Choices, type Option, Select } from './fields.tsx';
 
 /** Stages and enforcement level of a run task, global or of a workspace. */
 
@@ -18,14 +18,18 @@ const levels = [
   ['mandatory', 'Mandatory: a failure ends the run'],
 ] as const;
 
-export const AskedFields = ({ stages, level }: { stages: readonly string[]; level: string | undefined }) => (
+export const AskedFields = ({
+  saved = {},
+}: {
+  saved?: { stages?: readonly string[]; 'enforcement-level'?: string };
+}) => (
   <>
-    <Choices legend="Stages" name="stages" options={stageOptions} chosen={stages} />
-    <Select label="Enforcement" name="enforcement-level" options={levels} value={level} />
+    <Choices
+      legend="Stages"
+      name="stages"
+      options={stageOptions}
+      chosen={saved.stages?.length ? saved.stages : ['post_plan']}
+    />
+    <Select label="Enforcement" name="enforcement-level" options={levels} value={saved['enforcement-level']} />
   </>
 );
-
-export const taskFieldsOf = (data: FormData) => ({
-  stages: data.getAll('stages') as TaskStage[],
-  'enforcement-level': String(data.get('enforcement-level')),
-});

@@ -1,4 +1,4 @@
-import { configured } from './resource-times.ts';
+import { configured } from '#platform/text/resource-times.ts';
 
 /** Layout of a dependency graph in layers: resources without dependencies are leftmost. */
 

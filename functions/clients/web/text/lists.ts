@@ -12,3 +12,6 @@ export const wordsOf = (text: string): string[] => text.toLowerCase().split(/\s+
 
 /** `node[2]` before `node[10]`. */
 export const natural = new Intl.Collator('en', { numeric: true });
+
+/** `run tasks` → `Run tasks` */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);

@@ -1,8 +1,8 @@
 import { ansi, type Piece, plain, type Style, stripAnsi } from '#platform/text/ansi.ts';
+import { ResourceTimes } from '#platform/text/resource-times.ts';
 import { linesOf, messageIn } from '#platform/text/terraform-json.ts';
 import type { PhaseName } from '#run/run.ts';
 import { type FoundResource, foundIn } from './query-results.ts';
-import { ResourceTimes } from './resource-times.ts';
 
 const STX = 0x02;
 const ETX = 0x03;

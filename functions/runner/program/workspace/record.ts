@@ -88,7 +88,8 @@ const shareProviders = (data: Folder, to: string, user: Owner | undefined, alone
   data.link('providers', to);
 };
 
-export interface Handover {
+/** The plan of the runner that also applies it. */
+export interface Planned {
   prepared: Prepared;
   /** The plan's configuration folder, moved away. */
   left: string;
@@ -102,7 +103,7 @@ export interface Handover {
  * Creates the folder of an apply from the plan's record. Keeps files that the plan has added (such as an archive with
  * a function's code), unless the apply has other cloud credentials than the plan.
  */
-export const restore = ({ files, user, job }: Begun, { left, of, sameIdentity, prepared }: Handover): void => {
+export const restore = ({ files, user, job }: Begun, { left, of, sameIdentity, prepared }: Planned): void => {
   copyTree(files.kept.configuration, files.configuration, undefined, budgetOf(job));
   if (sameIdentity) moveAdded(left, files.configuration, of);
   inWorkingDirectory({ files }, prepared, (folder) => {

@@ -1,6 +1,6 @@
+import { elements } from '#clients/cli/account-checks.ts';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, differs, ok, skipped } from '../check.ts';
-import { elements } from '../target.ts';
 
 const stateful = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'];
 
@@ -14,19 +14,24 @@ export const drift: Check = {
       resources.filter(({ type }) => stateful.includes(type)).map(({ id }) => ({ stack: name, id })),
     );
     const found: string[] = [];
+    const unread: string[] = [];
     for (const { stack, id } of all) {
-      const { ok: isOk, text } = await query('cloudformation', caller, {
+      const { text } = await query('cloudformation', caller, {
         Action: 'DetectStackResourceDrift',
         StackName: stack,
         LogicalResourceId: id,
         Version: '2010-05-15',
       });
       const [status] = elements(text, 'StackResourceDriftStatus');
-      if (!isOk || !status)
-        return skipped(`drift of ${id} cannot be read: ${elements(text, 'Message')[0] ?? text.slice(0, 80)}`);
       const paths = elements(text, 'PropertyPath').join(', ');
-      if (status !== 'IN_SYNC') found.push(`${id} ${status}${paths ? ` at ${paths}` : ''}`);
+      if (!status || status === 'NOT_CHECKED')
+        unread.push(`${id} is not checked: ${elements(text, 'Message')[0] ?? text.slice(0, 80)}`);
+      else if (status !== 'IN_SYNC') found.push(`${id} ${status}${paths ? ` at ${paths}` : ''}`);
     }
-    return found.length ? differs(found.join('; ')) : ok(`${all.length} resources in sync`, { resources: all.length });
+    if (found.length) return differs(found.join('; '));
+    const number = all.length - unread.length;
+    return number
+      ? ok(`${number} of ${all.length} resources in sync`, { resources: number })
+      : skipped(unread.join('; '));
   },
 };

@@ -1,5 +1,5 @@
 import { SFNClient, StopExecutionCommand } from '@aws-sdk/client-sfn';
-import { type Check, expect, seconds, within } from '../check.ts';
+import { type Check, differs, seconds, within } from '../check.ts';
 
 const maximum = 60;
 const cause = 'stepform verify stopped it';
@@ -17,8 +17,9 @@ export const executionStopped: Check = {
     const began = Date.now();
     await new SFNClient({}).send(new StopExecutionCommand({ executionArn: platform.executionArn(run.id), cause }));
     const { attributes } = await platform.ended(run, 'errored');
-    expect(attributes['end-reason']?.includes(cause), `the reason is: ${attributes['end-reason']}`);
     const took = (Date.now() - began) / 1000;
+    const reason = attributes['end-reason'] ?? '';
+    if (!reason.includes(cause)) return differs(`its reason lacks the cause: ${reason}`, { seconds: took });
     return within(took, maximum, `errored ${seconds(took)} after its execution`, { seconds: took });
   },
 };

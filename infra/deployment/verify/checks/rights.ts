@@ -1,29 +1,21 @@
+import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
+import { elements } from '#clients/cli/account-checks.ts';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, expect, ok, skipped } from '../check.ts';
 import type { Platform } from '../platform.ts';
-import { elements, type Target } from '../target.ts';
+import type { Target } from '../target.ts';
 
 /** Actions that no role of the platform has, by resource. */
-const forbidden = ({ table, bucket, stateMachineArn }: Target): [resource: string, actions: string[]][] => {
+const forbidden = ({ table, bucket, stateMachineArn, bootstrapFunction }: Target): [string, string[]][] => {
   const [, partition, , region, account] = stateMachineArn.split(':');
   const arn = (service: string, resource: string) => `arn:${partition}:${service}:${region}:${account}:${resource}`;
   return [
     [arn('dynamodb', `table/${table}`), ['dynamodb:DeleteTable', 'dynamodb:UpdateTable', 'dynamodb:Scan']],
     [`arn:${partition}:s3:::${bucket}`, ['s3:DeleteBucket', 's3:PutBucketPolicy', 's3:PutLifecycleConfiguration']],
     [stateMachineArn, ['states:UpdateStateMachine', 'states:DeleteStateMachine']],
-    [
-      '*',
-      [
-        ...[
-          'iam:CreateRole',
-          'iam:PutRolePolicy',
-          'iam:AttachRolePolicy',
-          'sts:AssumeRole',
-          'cloudformation:UpdateStack',
-        ],
-        ...['kms:ScheduleKeyDeletion', 'kms:PutKeyPolicy', 'lambda:UpdateFunctionCode', 'ecs:RegisterTaskDefinition'],
-      ],
-    ],
+    [arn('lambda', `function:${bootstrapFunction}`), ['lambda:UpdateFunctionCode', 'lambda:AddPermission']],
+    ['*', ['iam:CreateRole', 'iam:PutRolePolicy', 'iam:AttachRolePolicy', 'sts:AssumeRole']],
+    ['*', ['kms:ScheduleKeyDeletion', 'kms:PutKeyPolicy', 'ecs:RegisterTaskDefinition', 'cloudformation:UpdateStack']],
   ];
 };
 
@@ -66,20 +58,27 @@ export const rights: Check = {
   async perform(platform) {
     const { target } = platform;
     if (target.kind === 'local') return skipped('one machine has no IAM to simulate: its endpoint checks every call');
-    const account = target.stateMachineArn.split(':')[4];
-    const partition = target.stateMachineArn.split(':')[1];
+    const { taskDefinition } = await new ECSClient({}).send(
+      new DescribeTaskDefinitionCommand({ taskDefinition: target.taskDefinition }),
+    );
+    const roleOfRuns = taskDefinition?.taskRoleArn ?? '';
+    const [, partition, , , account] = target.stateMachineArn.split(':');
     const roles = target.stacks.flatMap(({ resources }) => resources.filter(({ type }) => type === 'AWS::IAM::Role'));
     const found: string[] = [];
     let simulated = 0;
     for (const { id, name } of roles) {
-      const lists = [...forbidden(target), ...(/TaskRole/.test(id) ? forbiddenInRuns(target) : [])];
-      for (const list of lists) {
-        const { allowed, reason } = await simulate(platform, `arn:${partition}:iam::${account}:role/${name}`, list);
+      const role = `arn:${partition}:iam::${account}:role/${name}`;
+      for (const list of [...forbidden(target), ...(role === roleOfRuns ? forbiddenInRuns(target) : [])]) {
+        const { allowed, reason } = await simulate(platform, role, list);
         if (!allowed) return skipped(`IAM does not simulate here: ${reason}`);
         simulated += list[1].length;
         found.push(...allowed.map((one) => `${id}: ${one}`));
       }
     }
+    expect(
+      roles.some(({ name }) => roleOfRuns.endsWith(`/${name}`)),
+      `the role of runs, ${roleOfRuns}, is not of the stack`,
+    );
     expect(!found.length, `allowed: ${found.join('; ')}`);
     return ok(`${simulated} actions of ${roles.length} roles are denied`, { simulated, roles: roles.length });
   },

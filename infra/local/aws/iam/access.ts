@@ -101,6 +101,15 @@ export class Accesses {
       case 'RunTask':
         return [
           { action: 'ecs:RunTask', resource: this.#full(input.taskDefinition, 'task-definition'), context },
+          ...(input.tags
+            ? [
+                {
+                  action: 'ecs:TagResource',
+                  resource: `${cluster.replace(':cluster/', ':task/')}/*`,
+                  context: { 'ecs:CreateAction': 'RunTask' },
+                },
+              ]
+            : []),
           ...this.#roles.map((resource) => ({
             action: 'iam:PassRole',
             resource,

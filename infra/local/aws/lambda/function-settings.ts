@@ -5,6 +5,7 @@ import { localIpRangeVariables } from '#infra/stack/ip-ranges.ts';
 import { localOrganizationVariable } from '#infra/stack/organizations.ts';
 import { localSharedProviderVariable } from '#infra/stack/shared-providers.ts';
 import { localSignInVariable } from '#infra/stack/sign-in.ts';
+import { localTraceVariables } from '#infra/stack/traces.ts';
 import { localWarmRunnerVariable } from '#infra/stack/warm-runners.ts';
 
 /**
@@ -19,6 +20,8 @@ export type FunctionSettings = Partial<
     | 'GITHUB_APP'
     | 'LOG_WAIT_MS'
     | 'ORGANIZATION_RULES'
+    | 'OTLP_ENDPOINT'
+    | 'OTLP_HEADERS'
     | 'OUTGOING_IP_RANGES'
     | 'PUBLIC_URL'
     | 'REQUESTS_PER_SECOND'
@@ -36,6 +39,7 @@ export const unset = {
   EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
   LOG_WAIT_MS: '2000',
+  OTLP_ENDPOINT: '',
   SHARED_PROVIDER_HOSTS: '',
   SIGN_IN: '',
   WARM_RUNNERS: '',
@@ -78,6 +82,7 @@ const publicUrlVariable = (environment: NodeJS.ProcessEnv): FunctionSettings => 
 export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSettings => ({
   ...publicUrlVariable(environment),
   ...localIpRangeVariables(environment),
+  ...localTraceVariables(environment),
   ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
   GITHUB_APP: localGithubAppVariable(environment),
   ORGANIZATION_RULES: localOrganizationVariable(environment),

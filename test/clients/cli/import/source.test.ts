@@ -68,9 +68,13 @@ it('a source has limited redirects, pages and response sizes', async () => {
     response.end();
   });
   await expect(new Source(round.url, 's').bytes('/again', 100)).rejects.toThrow(/302/);
-  const paged = await serve(json({ data: [], meta: { pagination: { 'next-page': 1 } } }));
-  expect(await new Source(paged.url, 's').all('/organizations')).toEqual([]);
-  expect(paged.seen).toHaveLength(1);
+  expect(round.seen).toHaveLength(4);
+  const stays = await serve((_, response) => response.writeHead(201, { location: '/elsewhere' }).end('created'));
+  expect(String(await new Source(stays.url, 's').bytes('/a', 100))).toBe('created');
+  // The second page names itself as the next one.
+  const paged = await serve(json({ data: [{ id: 'a', type: 'b' }], meta: { pagination: { 'next-page': 2 } } }));
+  expect(await new Source(paged.url, 's').all('/organizations')).toHaveLength(2);
+  expect(paged.seen.map(({ path }) => path.replace(/.*number.*=/, ''))).toEqual(['1', '2']);
   const large = await serve((_, response) => response.end(Buffer.alloc(5000)));
   await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/larger than 1000 bytes/);
 });

@@ -106,16 +106,16 @@ describe('a connection through agents', () => {
     expect(forge.calls).toEqual([]);
   });
 
-  it('does not follow an archive to an origin that is not allowed', async () => {
-    const { token } = await connected();
-    forge.on('GET', /\/tarball\//, { status: 302, headers: { location: 'http://127.0.0.1:1/latest/meta-data' } });
-    const workspace = await followed.workspace(token);
-    await followed.settleAndFetch();
-    const [version] = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
-    expect(version.attributes).toMatchObject({
-      status: 'errored',
-      'error-message': expect.stringContaining('the agent does not forward to http://127.0.0.1:1'),
-    });
+  it('sends no request that has expired', async () => {
+    const { addRequest, takeRequest } = await import('#platform/net/forwarding/records.ts');
+    const { id } = await newPool(api);
+    const bytes = Buffer.from('x');
+    const takenAfter = async (ms: number) => {
+      const until = new Date(Date.now() - ms).toISOString();
+      await addRequest(id, { id: `fwd-${ms}`, box: bytes, sender: '', keys: { agent: bytes }, until });
+      return (await takeRequest(id, 'agent'))?.id;
+    };
+    expect([await takenAfter(1_000), await takenAfter(-60_000)]).toEqual([undefined, 'fwd--60000']);
   });
 
   it('keeps its pool from being deleted', async () => {

@@ -18,8 +18,8 @@ afterAll(async () => {
 
 const message: Message = { payload: {}, headline: '', facts: [], link: null, tone: 'neutral' };
 
-const deliver = (url = server.url, token?: string) =>
-  deliverNotification({ url, destinationType: 'generic', token }, message, 'https://platform.test');
+const deliver = (url = server.url, token?: string, baseUrl = 'https://platform.test') =>
+  deliverNotification({ url, destinationType: 'generic', token }, message, baseUrl);
 
 it.each([
   [200, true, false],
@@ -45,6 +45,7 @@ it('a notification to an unreachable receiver is sent again, one to a forbidden 
   process.env.OUTBOUND_ALLOWED_CIDRS = '';
   expect(await deliver()).toMatchObject({ response: { code: '', successful: false }, again: false });
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+  await expect(deliver(server.url, undefined, 'no\nheader'), 'a defect').rejects.toThrow(TypeError);
 });
 
 it('only notifications of a configuration with a token are signed, and shown responses have no cookies and limited text', async () => {

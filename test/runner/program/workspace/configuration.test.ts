@@ -36,6 +36,8 @@ describe('backends', () => {
     ],
     ['an override', { 'main.tf': '', 'x_override.tf': s3 }, 'terraform', 'backend "s3" (x_override.tf line 2)'],
     ['OpenTofu', { 'main.tofu': s3 }, 'tofu', 'backend "s3" (main.tofu line 2)'],
+    ['OpenTofu in .tf', { 'main.tf': s3 }, 'tofu', 'backend "s3" (main.tf line 2)'],
+    ['beside OpenTofu’s', { 'main.tf': s3, 'main.tofu': '' }, 'terraform', 'backend "s3" (main.tf line 2)'],
   ] as const)('are found: %s', async (_, files, engine, expected) => {
     const module = await read(files, engine);
     expect(() => refuseOtherBackends(module)).toThrow(`The configuration declares ${expected}`);
@@ -55,11 +57,12 @@ describe('backends', () => {
   });
 });
 
-it('ephemeral variables are found', async () => {
+it('variables are found, with ephemeral ones', async () => {
   const module = await read({
     'a.tf': 'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}',
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',
   });
+  expect(module.variables).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);
   expect(module.ephemeralVariables).toEqual(['one', 'four', 'five']);
 });
 

@@ -76,11 +76,23 @@ describe('writing through the door', () => {
     ],
   ])('replaces %s', (_, leave) => {
     leave();
-    within((folder) => folder.write('x', 'new', 0o640));
-    expect(readFileSync(at('theirs', 'x'), 'utf8')).toBe('new');
+    within((folder) => folder.write('x', 'né', 0o640));
+    expect(readFileSync(at('theirs', 'x'), 'utf8')).toBe('né');
     expect(lstatSync(at('theirs', 'x')).mode).toBe(0o100640);
     expect(readFileSync(at('private', 'secret'), 'utf8')).toBe('the runner’s');
   });
+});
+
+it('a folder is created with its mode, also if it exists, and reached at any depth', () => {
+  const umask = process.umask(0o077);
+  within((folder) => folder.makeFolder('a', 0o755));
+  process.umask(umask);
+  expect(lstatSync(at('theirs', 'a')).mode & 0o777).toBe(0o755);
+  within((folder) => folder.makeFolder('a', 0o711));
+  expect(lstatSync(at('theirs', 'a')).mode & 0o777).toBe(0o711);
+  mkdirSync(at('theirs', 'a', 'b'));
+  const below = (...names: string[]) => within((folder) => folder.below(names, ({ path }) => path));
+  expect([below(), below('a', 'b')]).toEqual([at('theirs'), at('theirs', 'a', 'b')]);
 });
 
 it('an entry of a folder is accessed by its name only', () => {

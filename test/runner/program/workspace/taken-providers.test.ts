@@ -6,6 +6,7 @@ import {
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -53,7 +54,8 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
   const taken = (...names: string[]) => join(files.providers, path, ...names);
   const write = (folder: string, content = 'as locked', mode = 0o755) => {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, program), content, { mode });
+    writeFileSync(join(folder, program), content);
+    chmodSync(join(folder, program), mode);
   };
   const link = (target: string) => {
     mkdirSync(dirname(installed()), { recursive: true });
@@ -77,11 +79,18 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     ['copied on a machine of several runs', '/cache'],
   ])('are %s, owned by the runner and readable by everyone', (_, cache) => {
     write(installed(), 'as locked', 0o4777);
+    write(join(installed(), 'docs'), 'nested');
     take(cache);
+    expect(readFileSync(taken('docs', program), 'utf8')).toBe('nested');
     expect(lstatSync(taken(program))).toMatchObject({ uid: 0, mode: 0o100755 });
     expect(lstatSync(taken())).toMatchObject({ uid: 0, mode: 0o40755 });
     expect(readlinkSync(join(files.configuration, '.terraform', 'providers'))).toBe(files.providers);
     expect(asReader(taken(program))).toBe('as locked');
+  });
+
+  it('are not needed to record the configuration', () => {
+    writeFileSync(join(files.configuration, 'main.tf'), '');
+    expect(readdirSync(take())).toEqual(['main.tf']);
   });
 
   it('bundled unpacked in terraform.d/plugins can be read by the reader', () => {
@@ -130,7 +139,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     [
       'a file that Terraform’s user cannot read',
       () => {
-        write(outside, 'secret', 0o600);
+        write(outside, 'secret', 0o640);
         link(outside);
       },
       "not readable by Terraform's user",
@@ -168,6 +177,16 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
       'too many files or bytes',
     ],
     ['nothing', () => link('/nowhere'), 'a link that leads nowhere'],
+    [
+      'providers of a registry',
+      () => {
+        write(join(outside, path));
+        mkdirSync(join(files.configuration, '.terraform', 'providers'), { recursive: true });
+        const registry = 'registry.example.com';
+        symlinkSync(join(outside, registry), join(files.configuration, '.terraform', 'providers', registry));
+      },
+      'registry.example.com is a symbolic link',
+    ],
     [
       'all providers',
       () => {

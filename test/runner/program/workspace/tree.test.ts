@@ -2,27 +2,29 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   rmSync,
   symlinkSync,
-  utimesSync,
+  truncateSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PhaseError } from '#runner/program/errors.ts';
 import { readForeign, removeForeign } from '#runner/program/workspace/foreign-paths.ts';
-import { JobDirectory } from '#runner/program/workspace/job-directory.ts';
-import { prune } from '#runner/program/workspace/prune.ts';
+import { JobDirectory, JobRoot } from '#runner/program/workspace/job-directory.ts';
 import {
   Budget,
   copyTree,
@@ -72,7 +74,7 @@ it('a folder of the runner has its mode regardless of the umask, also if it exis
 describe('copying a folder', () => {
   it('copies files, programs, folders and links, readable for all, and no pipes', () => {
     write('from/secret', 'a', 0o600);
-    write('from/deep/er/run', 'b', 0o700);
+    write('from/deep/er/run', 'b', 0o4700);
     symlinkSync('../secret', at('from', 'deep', 'link'));
     execFileSync('mkfifo', [at('from', 'pipe')]);
     mkdirSync(at('to'));
@@ -111,6 +113,30 @@ describe('copying a folder', () => {
     expect(() => copy('too large', 4, 9)).toThrow(PhaseError);
   });
 
+  it('reads nothing of a sparse file that is too large', () => {
+    write('from/sparse', '');
+    truncateSync(at('from', 'sparse'), 2 ** 40);
+    mkdirSync(at('to'));
+    expect(() => copyTree(at('from'), at('to'), undefined, plenty())).toThrow('too many files or bytes');
+    expect(listed(at('to'))).toEqual([]);
+  });
+
+  it.runIf(process.platform === 'linux')(
+    'accepts names that are not UTF-8, which can also be given and removed',
+    () => {
+      mkdirSync(at('from'));
+      writeFileSync(Buffer.concat([Buffer.from(`${at('from')}/`), Buffer.from([0x66, 0xff, 0xfe])]), 'content');
+      symlinkSync(Buffer.from([0xff]), at('from', 'link'));
+      mkdirSync(at('to'));
+      if (isRoot) give(at('from'), theirs);
+      copyTree(at('from'), at('to'), isRoot ? theirs : undefined, plenty());
+      expect(readdirSync(at('to'), 'latin1').toSorted()).toEqual(['f\xff\xfe', 'link']);
+      expect(readlinkSync(at('to', 'link'), 'latin1')).toBe('\xff');
+      emptyFolder(at('to'));
+      expect(readdirSync(at('to'))).toEqual([]);
+    },
+  );
+
   it('fails if folders are nested too deeply', () => {
     mkdirSync(at('from', ...Array.from({ length: 100 }, () => 'd')), { recursive: true });
     mkdirSync(at('to'));
@@ -142,6 +168,16 @@ describe('a file that a user has written', () => {
     expect([modeOf(at('own', 'plan')), ownerOf(at('own', 'plan'))]).toEqual(['644', 0]);
   });
 
+  it('keeps its content although another process still has it open', () => {
+    write('theirs/plan', 'judged');
+    mkdirSync(at('own'));
+    const file = openSync(at('theirs', 'plan'), 'r+');
+    expect(takeFile(at('theirs', 'plan'), at('own', 'plan'), expected)).toBe(true);
+    writeSync(file, 'forged');
+    closeSync(file);
+    expect(readFileSync(at('own', 'plan'), 'utf8')).toBe('judged');
+  });
+
   it('is not taken when it is a link, or has another name', () => {
     write('own/secret');
     mkdirSync(at('theirs'));
@@ -169,12 +205,16 @@ it('a file of the runner is placed for its user only, and not through a link', (
 
 it('files that a plan has added are moved, except replaced or linked ones and those that Terraform reads implicitly', () => {
   const [unasked, secret] = [
-    ['a.tf', 'b.auto.tfvars.json', 'terraform.tfstate.backup', '.git', 'providers'],
+    [
+      ...['a.tf', 'zz_override.tf.json', 'b.auto.tfvars.json', 'terraform.tfstate.backup', '.git', '.gitconfig'],
+      ...['providers', '.terraform/providers/p', '.terraform.lock.hcl', '.terraformrc'],
+    ],
     'own/secret',
   ];
   for (const name of unasked) write(`from/${name}`);
   for (const name of ['lambda.zip', 'there.txt', 'new/inner.txt', 'old/inner.txt', 'clash/inner.txt'])
     write(`from/${name}`);
+  write('from/.terraform/modules/m/code.zip');
   write('to/there.txt', 'kept');
   write('to/old/kept.txt');
   write('to/clash', 'a file');
@@ -183,6 +223,7 @@ it('files that a plan has added are moved, except replaced or linked ones and th
   linkSync(at(secret), at('from', 'hard'));
   moveAdded(at('from'), at('to'), undefined);
   expect(listed(at('to'))).toEqual([
+    ...['.terraform', '.terraform/modules', '.terraform/modules/m', '.terraform/modules/m/code.zip'],
     'clash',
     'lambda.zip',
     'new',
@@ -197,9 +238,22 @@ it('files that a plan has added are moved, except replaced or linked ones and th
 });
 
 it('added files in folders that are nested too deep are refused', () => {
-  mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
   mkdirSync(at('to'));
+  mkdirSync(at('from', ...Array.from({ length: 100 }, () => 'd')), { recursive: true });
+  moveAdded(at('from'), at('to'), undefined);
+  mkdirSync(at('from', ...Array.from({ length: 101 }, () => 'd')), { recursive: true });
   expect(() => moveAdded(at('from'), at('to'), undefined)).toThrow(/nested more than 100 deep/);
+});
+
+it('a folder is emptied completely, at any depth', () => {
+  write('own/secret');
+  mkdirSync(at('theirs'));
+  symlinkSync(at('own', 'secret'), at('theirs', 'link'));
+  // Deeper than the maximum length of a path.
+  const deep = 'd/'.repeat(1500);
+  execFileSync('sh', ['-c', `cd "$0" && mkdir -p ${deep} && cd -P ${deep} && mkdir -p ${deep}`, at('theirs')]);
+  emptyFolder(at('theirs'));
+  expect([readdirSync(at('theirs')), listed(at('own'))]).toEqual([[], ['secret']]);
 });
 
 it('a file or folder of foreign code is read and removed without following links', () => {
@@ -240,24 +294,6 @@ describe.runIf(isRoot)('a folder as root', () => {
   });
 });
 
-it('unused entries, and the least recently used ones beyond the size limit, are pruned', () => {
-  const day = 24 * 3600;
-  const entry = (name: string, daysAgo: number, bytes = 10) => {
-    write(`cache/${name}/inner/file`, 'x'.repeat(bytes));
-    const seconds = Date.now() / 1000 - daysAgo * day;
-    utimesSync(at('cache', name), seconds, seconds);
-  };
-  entry('today', 0);
-  entry('last week', 7);
-  entry('old', 31);
-  prune(at('cache'), 1000);
-  expect(readdirSync(at('cache')).sort()).toEqual(['last week', 'today']);
-  prune(at('cache'), 20);
-  expect(readdirSync(at('cache')).sort(), 'as large as it may be').toEqual(['last week', 'today']);
-  prune(at('cache'), 19);
-  expect(readdirSync(at('cache'))).toEqual(['today']);
-});
-
 describe('the folder of a job', () => {
   let job: JobDirectory;
   const owner = isRoot ? theirs : undefined;
@@ -289,6 +325,15 @@ describe('the folder of a job', () => {
     if (owner) expect(ownerOf(job.configuration)).toBe(owner.uid);
     expect(existsSync(job.own('plan.json'))).toBe(true);
     expect(job.renew(owner), 'a second time').not.toBe(moved);
+  });
+
+  it('is in a folder that other users can enter, if it has users', () => {
+    const before = process.env.TMPDIR;
+    process.env.TMPDIR = at();
+    const roots = [new JobRoot(true), new JobRoot(false)];
+    process.env.TMPDIR = before;
+    expect(roots.map(({ path }) => dirname(path) === root)).toEqual([false, true]);
+    for (const one of roots) one.remove();
   });
 
   it('is removed with all its contents', () => {

@@ -1,13 +1,15 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
 import { base } from '#clients/web/location.ts';
-import { itemsOf, may, useItems, useOrganization } from '#clients/web/organization.ts';
+import { itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
 import { Attached } from '#clients/web/parts/attached.tsx';
 import { Ago, Code } from '#clients/web/parts/basics.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
+import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { TokensOf } from '#clients/web/parts/tokens.tsx';
 import { all, call, change } from '#clients/web/session.ts';
-import { AgentPoolFields, agentPoolOf } from './agent-pools.tsx';
+import { AgentPoolFields } from './agent-pools.tsx';
 
 interface ViewData {
   pool: Resource<'agent-pools'>;
@@ -26,35 +28,23 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One agent pool: its agents, their tokens, and the workspaces that use it. */
-export const AgentPoolView = ({ organization, id }: { organization: string; id: string }) => {
-  useOrganization(organization);
-  return (
-    <Single
-      what="agent pool"
-      id={id}
-      organization={organization}
-      list={{ text: 'Agent pools', to: { view: 'agent-pools', organization } }}
-      load={() => load(id)}
-      thing={({ pool }) => pool}
-    >
-      {(loaded, live) => <AgentPool {...loaded} organization={organization} live={live} />}
-    </Single>
-  );
-};
+export const AgentPoolView = (at: SingleAddress) => (
+  <Single {...at} view="agent-pool" load={() => load(at.id)} thing={({ pool }) => pool}>
+    {(loaded, live) => <AgentPool {...loaded} organization={at.organization} live={live} />}
+  </Single>
+);
 
-const AgentPool = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
-  const { pool, agents, workspaces, organization, live } = props;
+const AgentPool = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
+  const { pool, agents, organization, live } = props;
   const mayChange = may(organization, 'can-update-agent-pools');
   return (
     <>
       <Managed
-        what="agent pool"
-        thing={pool}
-        list={{ view: 'agent-pools', organization }}
+        view="agent-pool"
+        organization={organization}
+        resource={pool}
         mayChange={mayChange}
-        mayDelete={mayChange}
-        attributesOf={agentPoolOf}
-        fields={(basis) => <AgentPoolFields pool={basis} />}
+        fields={() => <AgentPoolFields />}
         consequence="Its tokens are revoked immediately. A pool in use cannot be deleted: change the execution mode of its workspaces first."
         onChange={live.refresh}
       />
@@ -68,8 +58,7 @@ const AgentPool = (props: ViewData & { organization: string; live: Live<ViewData
                 mayChange
                 none="No tokens yet. Create one: agents use it to connect to this pool."
               />
-              <section class="panel pad stack" aria-label="Start an agent">
-                <h2>Start an agent</h2>
+              <Panel title="Start an agent">
                 <p class="soft">
                   Run this on a machine with Node and a checkout of stepform that can reach this URL. An agent runs one
                   plan or apply at a time; start several for parallel runs.
@@ -78,11 +67,11 @@ const AgentPool = (props: ViewData & { organization: string; live: Live<ViewData
                   label="Agent command"
                   text={`export STEPFORM_AGENT_TOKEN=…\nnpx stepform agent --address ${base}`}
                 />
-              </section>
+              </Panel>
             </>
           )}
         </div>
-        <Uses pool={pool} workspaces={workspaces} organization={organization} may={mayChange} onChange={live.refresh} />
+        <Uses {...props} may={mayChange} onChange={live.refresh} />
       </div>
     </>
   );
@@ -97,96 +86,66 @@ const meanings: Record<string, [text: string, tone: string]> = {
 };
 
 const Agents = ({ agents }: { agents: Resource<'agents'>[] }) => (
-  <section class="stack" aria-label="Agents">
-    <h2>Agents</h2>
-    {agents.length === 0 ? (
-      <p class="panel pad soft">
-        No agents connected. Start one with a token of this pool. Runs wait up to one hour for an agent.
-      </p>
-    ) : (
-      <ul class="panel list" aria-label="Agents">
-        {agents.map(({ id, attributes }) => {
-          const [text, tone] = meanings[attributes.status] ?? [attributes.status, 'neutral'];
-          return (
-            <li key={id} class="item">
-              <span class="title">{attributes.name}</span>
-              <span class="meta">
+  <Section title="Agents">
+    <List
+      label="Agents"
+      of={agents}
+      none="No agents connected. Start one with a token of this pool. Runs wait up to one hour for an agent."
+    >
+      {({ id, attributes }) => {
+        const [text, tone] = meanings[attributes.status] ?? [attributes.status, 'neutral'];
+        return (
+          <Item
+            key={id}
+            title={attributes.name}
+            meta={
+              <>
                 {attributes['ip-address']} · last heartbeat <Ago at={attributes['last-ping-at']} />
-              </span>
-              <span class="end">
-                <span class={`status ${tone}`}>{text}</span>
-              </span>
-            </li>
-          );
-        })}
-      </ul>
-    )}
-  </section>
+              </>
+            }
+            end={<span class={`status ${tone}`}>{text}</span>}
+          />
+        );
+      }}
+    </List>
+  </Section>
 );
 
-interface UsesProps {
+interface UsesProps extends OrganizationProps {
   pool: Resource<'agent-pools'>;
   workspaces: Resource<'workspaces'>[];
-  organization: string;
   may: boolean;
   onChange(): void;
 }
 
-const idsOf = (pool: Resource<'agent-pools'>, relationship: string): string[] => {
-  const data = pool.relationships?.[relationship]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => id) : [];
-};
-
 /** Workspaces that use the pool, and those that are allowed to. */
-const Uses = ({ pool, workspaces, organization, may: mayChange, onChange }: UsesProps) => {
-  const scoped = pool.attributes['organization-scoped'];
-  const allowed = (kind: 'workspaces' | 'projects') => (
-    <Allowed pool={pool} kind={kind} organization={organization} may={mayChange} onChange={onChange} />
-  );
-  return (
-    <aside class="panel pad stack" aria-label="Usage">
-      <h2>Used by</h2>
-      <Attached
-        items={itemsOf(workspaces, organization, 'workspaces', 'settings')}
-        others={[]}
-        may={false}
-        none="No workspaces yet. Select this pool in a workspace’s settings."
-        adding=""
-        prompt=""
-        removing={String}
-        onAdd={async () => {}}
-        onRemove={async () => {}}
-        onChange={onChange}
-      />
-      {!scoped && (
-        <>
-          <h2>Allowed</h2>
-          {allowed('projects')}
-          {allowed('workspaces')}
-        </>
-      )}
-    </aside>
-  );
-};
+const Uses = (props: UsesProps) => (
+  <aside class="panel pad stack" aria-label="Usage">
+    <h2>Used by</h2>
+    <Attached
+      items={itemsOf(props.workspaces, props.organization, 'workspaces', 'settings')}
+      may={false}
+      none="No workspaces yet. Select this pool in a workspace’s settings."
+    />
+    {!props.pool.attributes['organization-scoped'] && (
+      <>
+        <h2>Allowed</h2>
+        <Allowed {...props} kind="projects" noun="project" />
+        <Allowed {...props} kind="workspaces" noun="workspace" />
+      </>
+    )}
+  </aside>
+);
 
-const Allowed = ({
-  pool,
-  kind,
-  organization,
-  may: mayChange,
-  onChange,
-}: Omit<UsesProps, 'workspaces'> & { kind: 'workspaces' | 'projects' }) => {
+const Allowed = (props: UsesProps & { kind: 'workspaces' | 'projects'; noun: string }) => {
+  const { pool, kind, noun, organization, may: mayChange, onChange } = props;
   const everything = useItems(organization, kind, true);
   const relationship = `allowed-${kind}`;
-  const ids = idsOf(pool, relationship);
-  const set = (ids: string[]) =>
-    change(
-      `/agent-pools/${pool.id}`,
-      'agent-pools',
-      {},
-      { basis: pool, relationships: { [relationship]: { data: ids.map((id) => ({ type: kind, id })) } } },
-    );
-  const noun = kind === 'workspaces' ? 'workspace' : 'project';
+  const ids = relatedIds(pool, relationship);
+  const set = (ids: string[]) => {
+    const relationships = { [relationship]: { data: ids.map((id) => ({ type: kind, id })) } };
+    return change(`/agent-pools/${pool.id}`, 'agent-pools', {}, { basis: pool, relationships });
+  };
   return (
     <Attached
       items={ids.map((id) => everything.find((item) => item.id === id) ?? { id, name: id })}
@@ -194,8 +153,7 @@ const Allowed = ({
       may={mayChange}
       none={`No ${kind} allowed yet.`}
       adding={`Allow a ${noun}`}
-      prompt={`Allow a ${noun} …`}
-      removing={(name) => `${noun} ${name}`}
+      noun={noun}
       onAdd={(id) => set([...ids, id])}
       onRemove={(id) => set(ids.filter((other) => other !== id))}
       onChange={onChange}

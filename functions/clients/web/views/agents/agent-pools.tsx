@@ -1,50 +1,37 @@
-import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { Choice, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Choice, Name } from '#clients/web/parts/fields.tsx';
+import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
 /** Agent pools of an organization. */
-export const AgentPools = ({ organization }: { organization: string }) => (
+export const AgentPools = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="agent pool"
-    type="agent-pools"
     view="agent-pool"
-    permission="can-update-agent-pools"
     empty="No agent pools yet. Create one to run Terraform on your own machines, for example inside a private network. Agents need outbound access only."
-    line={({ attributes }) => (
-      <>
-        <span class="title">{attributes.name}</span>
-        <span class="meta">{attributes['organization-scoped'] ? 'All workspaces' : 'Selected workspaces'}</span>
-        <span class="end meta">{count(attributes['agent-count'], 'active agent')}</span>
-      </>
-    )}
     fields={<AgentPoolFields />}
-    attributesOf={agentPoolOf}
-  />
+  >
+    {({ id, attributes }, to) => (
+      <Item
+        key={id}
+        to={to}
+        title={attributes.name}
+        meta={attributes['organization-scoped'] ? 'All workspaces' : 'Selected workspaces'}
+        notes={[count(attributes['agent-count'], 'active agent')]}
+      />
+    )}
+  </ResourceList>
 );
 
-export const AgentPoolFields = ({ pool }: { pool?: Resource<'agent-pools'> }) => (
+export const AgentPoolFields = () => (
   <>
-    <Text
-      label="Name"
-      name="name"
-      required
-      autoFocus={!pool}
-      value={pool?.attributes.name}
-      pattern="[A-Za-z0-9_\-]+"
-      hint="Letters, digits, - and _. For example office or vpc-production."
-    />
+    <Name hint="Letters, digits, - and _. For example office or vpc-production." />
     <Choice
       name="organization-scoped"
       label="Allow all workspaces"
       hint="Otherwise, select the workspaces and projects that can use it."
-      checked={pool?.attributes['organization-scoped'] ?? true}
+      initial
     />
   </>
 );
-
-export const agentPoolOf = (data: FormData) => ({
-  name: textOf(data, 'name'),
-  'organization-scoped': data.has('organization-scoped'),
-});

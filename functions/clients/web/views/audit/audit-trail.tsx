@@ -3,10 +3,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { exactTime } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
-import { organizationNow } from '#clients/web/organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Filter } from '#clients/web/parts/filters.tsx';
+import { Item, List, Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { call } from '#clients/web/session.ts';
 import {
@@ -22,7 +23,6 @@ import {
   usualActions,
   usualTypes,
 } from '#clients/web/text/audit.ts';
-import { saveFile } from '#clients/web/text/save.ts';
 
 interface Piece {
   data: TrailEvent[];
@@ -43,11 +43,11 @@ const spans = [
   ['2160', 'Last 90 days'],
 ] as const;
 
-const outcomes: [string, string][] = [
+const outcomes = [
   ['allowed', 'Allowed'],
   ['refused', 'Refused'],
   ['failed', 'Failed'],
-];
+] as const;
 
 /** Filters, by query parameter of the API. */
 type Filters = Record<string, string>;
@@ -75,29 +75,25 @@ const exportAll = async (hours: number, filters: Filters): Promise<TrailEvent[]>
 };
 
 /** The audit trail, newest first, including refused requests. */
-export const AuditTrail = ({ organization }: { organization: string }) => (
-  <OrganizationShell organization={organization} at="audit-trail">
-    <h1>Audit trail</h1>
-    <Allowed organization={organization} />
+export const AuditTrail = ({ organization }: OrganizationProps) => (
+  <OrganizationShell
+    organization={organization}
+    at="audit-trail"
+    refused={`Only owners of ${organization} can read its audit trail.`}
+  >
+    <Trail organization={organization} />
   </OrganizationShell>
 );
 
-const Allowed = ({ organization }: { organization: string }) => {
-  const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return <Skeleton what="audit trail" />;
-  if (permissions['can-read-audit-trail']) return <Trail organization={organization} />;
-  return <Notice kind="warn">Only owners of {organization} can read its audit trail.</Notice>;
-};
-
-const Trail = ({ organization }: { organization: string }) => {
-  const period = useQuery('period');
+const Trail = ({ organization }: OrganizationProps) => {
+  const period = useQuery('period', '24');
   const actor = useQuery('actor');
   const type = useQuery('type');
   const action = useQuery('action');
   const workspace = useQuery('workspace');
   const outcome = useQuery('outcome');
   const page = useSignal(1);
-  const hours = Number(period.value || '24');
+  const hours = Number(period.value);
   const filters: Filters = Object.fromEntries(
     [
       ['filter[organization][name]', organization],
@@ -121,21 +117,14 @@ const Trail = ({ organization }: { organization: string }) => {
   return (
     <>
       <div class="row">
-        <select
-          aria-label="Period"
-          value={period.value || '24'}
-          onChange={(event) => (period.value = event.currentTarget.value)}
-        >
-          {spans.map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </select>
+        <Filter label="Period" chosen={period} options={spans} />
         <Filter label="Outcome" all="All outcomes" chosen={outcome} options={outcomes} />
         <Seen events={live.value?.data ?? []} actor={actor} type={type} action={action} workspace={workspace} />
         <span class="grow" />
-        <Export organization={organization} read={() => exportAll(hours, filters)} />
+        <ExportButton
+          name={`audit-trail-${organization}`}
+          read={async () => csvOfTrail(await exportAll(hours, filters))}
+        />
       </div>
       <p class="soft small">Newest first. Events cannot be changed or deleted.</p>
       <Loaded live={live} what="audit trail">
@@ -144,28 +133,18 @@ const Trail = ({ organization }: { organization: string }) => {
             {data.length === 0 ? (
               <Nothing page={page.value} filtered={Object.keys(filters).length > 1} />
             ) : (
-              <ul class="panel list" aria-label="Events">
-                {data.map((event) => (
-                  <Line key={event.id} event={event} organization={organization} />
-                ))}
-              </ul>
+              <List label="Events" of={data}>
+                {(event) => <Line key={event.id} event={event} organization={organization} />}
+              </List>
             )}
             {pagination.searched_until && (
               <Notice kind="warn">
                 Searched back to {exactTime(pagination.searched_until)}. Choose a shorter period to search all of it.
               </Notice>
             )}
-            {(page.value > 1 || pagination.next_page !== null) && (
-              <nav class="row" aria-label="Pages">
-                <button type="button" disabled={page.value === 1} onClick={() => page.value--}>
-                  Newer
-                </button>
-                <span class="soft small">Page {page.value}</span>
-                <button type="button" disabled={pagination.next_page === null} onClick={() => page.value++}>
-                  Older
-                </button>
-              </nav>
-            )}
+            <Pager page={page} last={pagination.next_page === null}>
+              Page {page.value}
+            </Pager>
           </>
         )}
       </Loaded>
@@ -215,13 +194,6 @@ const Seen = ({ events, actor, type, action, workspace }: SeenProps) => {
   );
 };
 
-/** Downloads the filtered events as a CSV file. */
-const Export = ({ organization, read }: { organization: string; read(): Promise<TrailEvent[]> }) => {
-  const save = async () =>
-    saveFile(csvOfTrail(await read()), `audit-trail-${organization}-${new Date().toISOString().slice(0, 10)}.csv`);
-  return <ExportButton save={save} />;
-};
-
 const Nothing = ({ page, filtered }: { page: number; filtered: boolean }) =>
   page > 1 ? (
     <p class="panel pad soft">No older events.</p>
@@ -243,49 +215,52 @@ const Nothing = ({ page, filtered }: { page: number; filtered: boolean }) =>
     </div>
   );
 
-const Line = ({ event, organization }: { event: TrailEvent; organization: string }) => {
+const Line = ({ event, organization }: OrganizationProps & { event: TrailEvent }) => {
   const { auth, resource, timestamp } = event;
   const { outcome, status, address, user_agent: agent, token_id: token, workspace } = resource.meta;
   const place = placeOfEvent(event, organization);
   const means = accessMeansOf(event);
   const name = nameOf(resource);
+  const thing = name ?? resource.id;
   return (
-    <li class="item">
-      <span class="row">
-        <span class="title">{deedIn(event)}</span>
-        {outcome === 'refused' && <span class="status bad">refused</span>}
-        {outcome === 'failed' && <span class="status attention">failed{status && ` (${status})`}</span>}
-        {resource.id && (
-          <span class={name ? 'break' : 'mono break'} title={resource.id}>
-            {place ? <a href={hrefOf(place)}>{name ?? resource.id}</a> : (name ?? resource.id)}
-          </span>
-        )}
-        {workspace && resource.type !== 'workspace' && (
-          <span class="tag">
-            <a href={hrefOf({ view: 'workspace', organization, workspace, tab: 'overview' })}>{workspace}</a>
-          </span>
-        )}
-      </span>
-      <span class="meta break">
-        <strong>{auth.description ?? auth.accessor_id}</strong>
-        {means && <>, {means}</>}
-        {address && <> · from {address}</>}
-        {agent && (
-          <>
-            {' · '}
-            <span title={agent}>{programIn(agent)}</span>
-          </>
-        )}
-        {token && (
-          <>
-            {' · '}
-            <span class="mono nowrap">{token}</span>
-          </>
-        )}
-      </span>
-      <span class="end meta">
-        <Ago at={timestamp} />
-      </span>
-    </li>
+    <Item
+      title={deedIn(event)}
+      beside={
+        <>
+          {outcome === 'refused' && <span class="status bad">refused</span>}
+          {outcome === 'failed' && <span class="status attention">failed{status && ` (${status})`}</span>}
+          {resource.id && (
+            <span class={name ? 'break' : 'mono break'} title={resource.id}>
+              {place ? <a href={hrefOf(place)}>{thing}</a> : thing}
+            </span>
+          )}
+          {workspace && resource.type !== 'workspace' && (
+            <span class="tag">
+              <a href={hrefOf({ view: 'workspace', organization, workspace, tab: 'overview' })}>{workspace}</a>
+            </span>
+          )}
+        </>
+      }
+      meta={
+        <>
+          <strong>{auth.description ?? auth.accessor_id}</strong>
+          {means && <>, {means}</>}
+          {address && <> · from {address}</>}
+          {agent && (
+            <>
+              {' · '}
+              <span title={agent}>{programIn(agent)}</span>
+            </>
+          )}
+          {token && (
+            <>
+              {' · '}
+              <span class="mono nowrap">{token}</span>
+            </>
+          )}
+        </>
+      }
+      notes={[<Ago key="at" at={timestamp} />]}
+    />
   );
 };

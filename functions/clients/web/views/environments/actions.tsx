@@ -1,5 +1,4 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import {
   type Build,
   type Environment,
@@ -11,27 +10,23 @@ import {
 } from '#clients/web/environments.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form } from '#clients/web/parts/form.tsx';
+import { Button } from '#clients/web/parts/button.tsx';
+import { ConfirmButton, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Choice } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 
 interface Props {
   environment: Environment;
-  organization: string;
   mayOrphan: boolean;
   onChange(): void;
 }
 
-type Action = 'start' | 'stop' | 'restart' | 'update' | 'delete';
+type StartAction = 'start' | 'restart' | 'update';
+type Action = StartAction | 'stop' | 'delete';
 
-const names: Record<Action, string> = {
-  start: 'Start',
-  stop: 'Stop',
-  restart: 'Restart',
-  update: 'Update',
-  delete: 'Delete',
-};
+const names = { start: 'Start', restart: 'Restart', update: 'Update' };
 
 /** Actions for the current status; none while a build is in progress. */
 const actionsOf = ({ latest_build: build, outdated }: Environment): Action[] => {
@@ -46,52 +41,50 @@ const actionsOf = ({ latest_build: build, outdated }: Environment): Action[] => 
   ];
 };
 
-export const Actions = (props: Props) => {
-  const asking = useSignal<Action | undefined>(undefined);
+export const Actions = ({ environment, mayOrphan, onChange }: Props) => {
+  // Stays open while a restart stops the environment, which has no actions then.
+  const starting = useSignal<StartAction | undefined>(undefined);
   const close = () => {
-    asking.value = undefined;
-    props.onChange();
+    starting.value = undefined;
+    onChange();
   };
-  const action = asking.value;
+  const button = (action: Action) => {
+    if (action === 'stop') return <Stop key={action} environment={environment} onClose={onChange} />;
+    if (action !== 'delete') {
+      const open = () => (starting.value = action);
+      return <Button key={action} text={names[action]} primary={action === 'start'} onClick={open} />;
+    }
+    return <Delete key={action} environment={environment} mayOrphan={mayOrphan} onClose={onChange} />;
+  };
   return (
-    <div class="row">
-      {actionsOf(props.environment).map((action) => (
-        <button
-          key={action}
-          type="button"
-          class={action === 'delete' ? 'danger' : action === 'start' ? 'primary' : ''}
-          onClick={() => (asking.value = action)}
-        >
-          {names[action]}
-        </button>
-      ))}
-      {action === 'stop' && <Stop {...props} onClose={close} />}
-      {action === 'delete' && <Delete {...props} onClose={close} />}
-      {(action === 'start' || action === 'restart' || action === 'update') && (
-        <Start {...props} action={action} onClose={close} />
-      )}
-    </div>
+    <>
+      {actionsOf(environment).map(button)}
+      {starting.value && <Start environment={environment} action={starting.value} onClose={close} />}
+    </>
   );
 };
 
-const post = ({ id }: Environment, body: { transition: Build['transition'] } & Record<string, unknown>) =>
-  callEnvironments<Build>('POST', `/workspaces/${id}/builds`, body);
+interface ActionProps {
+  environment: Environment;
+  onClose(): void;
+}
 
-type DialogProps = Props & { onClose(): void };
-
-const Stop = ({ environment, onClose }: DialogProps) => (
-  <Confirm
+const Stop = ({ environment, onClose }: ActionProps) => (
+  <ConfirmButton
+    text="Stop"
     title={`Stop ${environment.name}?`}
+    danger={false}
     yes="Stop environment"
     onYes={() => post(environment, { transition: 'stop' })}
     onClose={onClose}
   >
     <p>Resources that exist only while it is started are destroyed. All others are kept.</p>
-  </Confirm>
+  </ConfirmButton>
 );
 
-const Delete = ({ environment, mayOrphan, onClose }: DialogProps) => (
-  <Confirm
+const Delete = ({ environment, mayOrphan, onClose }: ActionProps & { mayOrphan: boolean }) => (
+  <ConfirmButton
+    text="Delete"
     title={`Delete ${environment.name}?`}
     yes="Delete environment"
     typed={environment.name}
@@ -106,10 +99,13 @@ const Delete = ({ environment, mayOrphan, onClose }: DialogProps) => (
         hint="Terraform does not run, and no longer manages the resources."
       />
     )}
-  </Confirm>
+  </ConfirmButton>
 );
 
-const consequences: Record<'start' | 'restart' | 'update', string> = {
+const post = ({ id }: Environment, body: { transition: Build['transition'] } & Record<string, unknown>) =>
+  callEnvironments<Build>('POST', `/workspaces/${id}/builds`, body);
+
+const consequences: Record<StartAction, string> = {
   start: 'Starts with these parameters.',
   restart: 'Stops, then starts. Keep this tab open until it has stopped, because this page then starts it again.',
   update: 'Starts with the active version of the template.',
@@ -137,22 +133,17 @@ interface StartData {
 const isUp = ({ latest_build: build }: Environment): boolean =>
   build.transition === 'start' && build.job.status === 'succeeded';
 
-const Start = (props: DialogProps & { action: 'start' | 'restart' | 'update' }) => {
-  const { environment, action, onClose } = props;
+const Start = ({ environment, action, onClose }: ActionProps & { action: StartAction }) => {
   const { latest_build: latest, template_active_version_id: active } = environment;
   const isBound = environment.template_require_active_version || environment.automatic_updates === 'always';
   const versionId = action === 'update' || isBound ? active : latest.template_version_id;
-  const live = useLive(
-    `parameters of ${latest.id} with ${versionId}`,
-    async (): Promise<StartData> => {
-      const [{ parameters }, values] = await Promise.all([
-        readVersion(versionId),
-        read<Value[]>(`/workspacebuilds/${latest.id}/parameters`),
-      ]);
-      return { parameters, values };
-    },
-    () => undefined,
-  );
+  const live = useLive(`parameters of ${latest.id} with ${versionId}`, async (): Promise<StartData> => {
+    const [{ parameters }, values] = await Promise.all([
+      readVersion(versionId),
+      read<Value[]>(`/workspacebuilds/${latest.id}/parameters`),
+    ]);
+    return { parameters, values };
+  });
   const stops = action !== 'start' && isUp(environment);
   const submit = async (data: FormData) => {
     if (stops) await stopFirst(environment);
@@ -165,7 +156,7 @@ const Start = (props: DialogProps & { action: 'start' | 'restart' | 'update' }) 
     });
     onClose();
   };
-  const text: ComponentChildren =
+  const text =
     action === 'update' && stops
       ? `Stops, then starts with the active version of the template. Keep this tab open until it has stopped.`
       : consequences[action];

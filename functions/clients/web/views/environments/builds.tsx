@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { type Build, isBusy } from '#clients/web/environments.ts';
-import { Ago, Duration, Notice } from '#clients/web/parts/basics.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { callEnvironments, errorText } from '#clients/web/session.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Duration } from '#clients/web/parts/basics.tsx';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { List } from '#clients/web/parts/list.tsx';
+import { Section } from '#clients/web/parts/section.tsx';
+import { callEnvironments } from '#clients/web/session.ts';
 import { BuildLog } from './build-log.tsx';
 import { RunLink } from './run-link.tsx';
 
-interface Props {
+interface Props extends OrganizationProps {
   builds: Build[];
-  organization: string;
   mayCancel: boolean;
   onChange(): void;
 }
@@ -38,10 +40,9 @@ export const Builds = ({ builds, organization, mayCancel, onChange }: Props) => 
   const chosen = useSignal<string | undefined>(undefined);
   const open = chosen.value ?? builds[0]?.id;
   return (
-    <section class="stack" aria-label="Builds">
-      <h2>Builds</h2>
-      <ul class="panel list" aria-label="Builds">
-        {builds.map((build) => (
+    <Section title="Builds">
+      <List label="Builds" of={builds}>
+        {(build) => (
           <li key={build.id}>
             <Line
               build={build}
@@ -52,9 +53,9 @@ export const Builds = ({ builds, organization, mayCancel, onChange }: Props) => 
               <Opened build={build} organization={organization} mayCancel={mayCancel} onChange={onChange} />
             )}
           </li>
-        ))}
-      </ul>
-    </section>
+        )}
+      </List>
+    </Section>
   );
 };
 
@@ -76,34 +77,27 @@ const Line = ({ build, isOpen, onOpen }: { build: Build; isOpen: boolean; onOpen
       <span class={`status ${states[build.job.status][1]}`}>{states[build.job.status][0]}</span>
       {build.job.started_at && (
         <span class="meta">
-          <Duration from={build.job.started_at} {...(build.job.completed_at ? { to: build.job.completed_at } : {})} />
+          <Duration from={build.job.started_at} to={build.job.completed_at ?? undefined} />
         </span>
       )}
     </span>
   </button>
 );
 
-const Opened = ({ build, organization, mayCancel, onChange }: { build: Build } & Omit<Props, 'builds'>) => {
-  const failed = useSignal<string | undefined>(undefined);
-  const cancel = async () => {
-    failed.value = undefined;
-    try {
-      await callEnvironments('PATCH', `/workspacebuilds/${build.id}/cancel`);
-    } catch (error) {
-      failed.value = errorText(error);
-    }
-    onChange();
-  };
-  return (
-    <div class="pad stack">
-      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
-      <div class="row">
-        {build.run_id && <RunLink organization={organization} run={build.run_id} />}
-        {mayCancel && isBusy(build) && build.job.status !== 'canceling' && (
-          <SmallButton text="Cancel build" danger onClick={cancel} />
-        )}
-      </div>
-      <BuildLog build={build} />
+const Opened = ({ build, organization, mayCancel, onChange }: { build: Build } & Omit<Props, 'builds'>) => (
+  <div class="pad stack">
+    <div class="row">
+      {build.run_id && <RunLink organization={organization} run={build.run_id} />}
+      {mayCancel && isBusy(build) && build.job.status !== 'canceling' && (
+        <ActionButton
+          small
+          danger
+          text="Cancel build"
+          work={() => callEnvironments('PATCH', `/workspacebuilds/${build.id}/cancel`)}
+          onDone={onChange}
+        />
+      )}
     </div>
-  );
-};
+    <BuildLog build={build} />
+  </div>
+);

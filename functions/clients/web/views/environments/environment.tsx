@@ -1,8 +1,12 @@
 import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '#clients/web/environments.ts';
-import { type Live, pollInterval, useLive } from '#clients/web/live.ts';
+import { type Live, pollMs, useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
-import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { scheduleText } from '#clients/web/text/environment-schedule.ts';
 import { Actions } from './actions.tsx';
 import { Builds } from './builds.tsx';
@@ -29,35 +33,31 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One environment: status, schedule and build history. */
-export const EnvironmentView = ({ organization, id }: { organization: string; id: string }) => {
+export const EnvironmentView = ({ organization, id }: OrganizationProps & { id: string }) => {
   const live = useLive(
     `environment/${id}`,
     () => load(id),
     ({ environment: { latest_build: build } }) => {
       if (build.status === 'deleted') return undefined;
-      return isBusy(build) ? pollInterval() : restMs;
+      return isBusy(build) ? pollMs : restMs;
     },
   );
   const name = live.value?.environment.name;
   return (
-    <Shell
+    <Page
       title={name ? `${live.value?.environment.latest_build.status}: ${name}` : 'Environment'}
       tone={live.value && toneOf(live.value.environment.latest_build.status)}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Environments', to: { view: 'environments', organization } },
-        { text: name ?? id },
-      ]}
+      organization={organization}
+      crumbs={[{ text: 'Environments', to: { view: 'environments', organization } }, { text: name ?? id }]}
+      live={live}
+      what="environment"
     >
-      <Loaded live={live} what="environment">
-        {(loaded) => <One {...loaded} organization={organization} live={live} />}
-      </Loaded>
-    </Shell>
+      {(loaded) => <One {...loaded} organization={organization} live={live} />}
+    </Page>
   );
 };
 
-const One = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
-  const { environment, builds, organization, live } = props;
+const One = ({ environment, builds, organization, live }: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { latest_build: build } = environment;
   const rights = useRights(organization);
   const isDeleted = build.status === 'deleted';
@@ -65,25 +65,23 @@ const One = (props: ViewData & { organization: string; live: Live<ViewData> }) =
   const mayChange = !isDeleted && (!environment.is_prebuild || rights.manage);
   return (
     <>
-      <div class="row spread">
-        <div class="grow">
-          <h1>{environment.name}</h1>
-          <p class="row">
+      <Titled
+        title={environment.name}
+        beside={
+          <>
             <span class={`status ${toneOf(build.status)}`}>{build.status}</span>
-            {environment.is_prebuild && <span class="tag">prebuild</span>}
-            {environment.dormant_at && <span class="tag">dormant</span>}
-            {environment.outdated && !isDeleted && <span class="tag">outdated</span>}
-          </p>
-        </div>
-        {mayChange && (
-          <Actions
-            environment={environment}
-            organization={organization}
-            mayOrphan={rights.manage}
-            onChange={live.refresh}
-          />
-        )}
-      </div>
+            <Tags
+              of={[
+                environment.is_prebuild && 'prebuild',
+                environment.dormant_at && 'dormant',
+                environment.outdated && !isDeleted && 'outdated',
+              ]}
+            />
+          </>
+        }
+      >
+        {mayChange && <Actions environment={environment} mayOrphan={rights.manage} onChange={live.refresh} />}
+      </Titled>
       {build.job.error && (
         <Notice kind="bad">
           <strong>Build {build.build_number} failed.</strong> {build.job.error}
@@ -113,33 +111,26 @@ const Dormant = ({ environment: { dormant_at: since, deleting_at: deleting } }: 
   </Notice>
 );
 
-const costOf = ({ daily_cost: cost }: Build): [string, string][] => (cost ? [['Daily cost', String(cost)]] : []);
-
-const About = ({ environment, organization }: { environment: Environment; organization: string }) => {
+const About = ({ environment, organization }: OrganizationProps & { environment: Environment }) => {
   const { latest_build: build } = environment;
   const template = (
     <a href={hrefOf({ view: 'template', organization, id: environment.template_id })}>{environment.template_name}</a>
   );
   const resources = build.resources.map(({ type, name }) => `${type}.${name}`);
   return (
-    <section class="panel pad stack" aria-label="About">
-      <h2>About</h2>
+    <Panel title="About">
       <Facts
         facts={[
           ['Owner', environment.owner_name],
           ['Template', template],
           ['Version', `${build.template_version_name}${environment.outdated ? ' (outdated)' : ''}`],
           ['Last used', <Ago key="used" at={environment.last_used_at} />],
-          ...(build.status === 'running' && build.deadline
-            ? [['Stops', <Until key="stops" at={build.deadline} />] as [string, preact.ComponentChild]]
-            : []),
-          ...(environment.autostart_schedule
-            ? [['Starts', scheduleText(environment.autostart_schedule)] as [string, string]]
-            : []),
-          ...costOf(build),
+          build.status === 'running' && build.deadline && ['Stops', <Until key="stops" at={build.deadline} />],
+          environment.autostart_schedule && ['Starts', scheduleText(environment.autostart_schedule)],
+          build.daily_cost > 0 && ['Daily cost', String(build.daily_cost)],
           ['Resources', resources.length ? resources.join(', ') : 'none'],
         ]}
       />
-    </section>
+    </Panel>
   );
 };

@@ -2,27 +2,22 @@ import { useSignal } from '@preact/signals';
 import { type Environment, read, segment, toneOf } from '#clients/web/environments.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
-import { Filter, optionsOf } from '#clients/web/parts/filters.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
+import { Filter, optionsOf, Search } from '#clients/web/parts/filters.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { account } from '#clients/web/session.ts';
 import { Until } from './until.tsx';
 
-const everyMs = 3_000;
-
-const pathOf = (organization: string): string => `/workspaces?q=${segment(`organization:"${organization}"`)}`;
+const load = (organization: string) =>
+  read<{ workspaces: Environment[] }>(`/workspaces?q=${segment(`organization:"${organization}"`)}`);
 
 /** Environments of the organization: the user's own, and those of others with permission. */
-export const Environments = ({ organization }: { organization: string }) => {
-  const live = useLive(
-    `environments/${organization}`,
-    () => read<{ workspaces: Environment[] }>(pathOf(organization)),
-    () => everyMs,
-  );
+export const Environments = ({ organization }: OrganizationProps) => {
+  const live = useLive(`environments/${organization}`, () => load(organization), 3_000);
   return (
     <OrganizationShell organization={organization} at="environments">
-      <Head title="Environments" />
       <Loaded live={live} what="environments">
         {({ workspaces }) =>
           workspaces.length === 0 ? (
@@ -31,7 +26,7 @@ export const Environments = ({ organization }: { organization: string }) => {
               here or with <code>coder create</code>.
             </p>
           ) : (
-            <List environments={workspaces} organization={organization} />
+            <Found environments={workspaces} organization={organization} />
           )
         }
       </Loaded>
@@ -39,7 +34,7 @@ export const Environments = ({ organization }: { organization: string }) => {
   );
 };
 
-const List = ({ environments, organization }: { environments: Environment[]; organization: string }) => {
+const Found = ({ environments, organization }: OrganizationProps & { environments: Environment[] }) => {
   const [status, template, owner] = [useQuery('status'), useQuery('template'), useQuery('owner')];
   const text = useSignal('');
   const sought = text.value.trim().toLowerCase();
@@ -53,12 +48,7 @@ const List = ({ environments, organization }: { environments: Environment[]; org
   return (
     <>
       <div class="row">
-        <input
-          type="search"
-          aria-label="Search environments by name"
-          placeholder="Search by name"
-          onInput={(event) => (text.value = event.currentTarget.value)}
-        />
+        <Search label="Search environments by name" placeholder="Search by name" text={text} />
         <Filter
           label="Status"
           all="All statuses"
@@ -81,40 +71,37 @@ const List = ({ environments, organization }: { environments: Environment[]; org
       {matching.length === 0 ? (
         <p class="soft">No environment matches the filters.</p>
       ) : (
-        <ul class="panel list" aria-label="Environments">
-          {matching.map((environment) => (
-            <Line key={environment.id} environment={environment} organization={organization} />
-          ))}
-        </ul>
+        <List label="Environments" of={matching}>
+          {(environment) => <Line key={environment.id} environment={environment} organization={organization} />}
+        </List>
       )}
     </>
   );
 };
 
-const Line = ({ environment, organization }: { environment: Environment; organization: string }) => {
+const Line = ({ environment, organization }: OrganizationProps & { environment: Environment }) => {
   const { id, name, latest_build: build, outdated, dormant_at: dormant, is_prebuild: isPrebuild } = environment;
   const isOwn = environment.owner_name === account.value?.attributes.username;
   return (
-    <li>
-      <a class="item" href={hrefOf({ view: 'environment', organization, id })}>
-        <span class="row">
-          <span class="title">{isOwn ? name : `${environment.owner_name}/${name}`}</span>
-          {isPrebuild && <span class="tag">prebuild</span>}
-          {dormant && <span class="tag">dormant</span>}
-          {outdated && <span class="tag">outdated</span>}
-        </span>
-        <span class="meta">
+    <Item
+      to={{ view: 'environment', organization, id }}
+      title={isOwn ? name : `${environment.owner_name}/${name}`}
+      tags={[isPrebuild && 'prebuild', dormant && 'dormant', outdated && 'outdated']}
+      meta={
+        <>
           {environment.template_name} {build.template_version_name} · last built <Ago at={build.created_at} />
-        </span>
-        <span class="end">
-          <span class={`status ${toneOf(build.status)}`}>{build.status}</span>
-          {build.status === 'running' && build.deadline && (
-            <span class="meta">
-              stops <Until at={build.deadline} />
-            </span>
-          )}
-        </span>
-      </a>
-    </li>
+        </>
+      }
+      end={<span class={`status ${toneOf(build.status)}`}>{build.status}</span>}
+      notes={
+        build.status === 'running' && build.deadline
+          ? [
+              <>
+                stops <Until at={build.deadline} />
+              </>,
+            ]
+          : []
+      }
+    />
   );
 };

@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Environment, Parameter, Preset, Template } from '#clients/web/environments.ts';
 import { go } from '#clients/web/location.ts';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 
-interface Props {
-  organization: string;
+interface Props extends OrganizationProps {
   template: Template;
   parameters: Parameter[];
   presets: Preset[];
@@ -30,21 +30,24 @@ export const NewEnvironment = ({ organization, template, parameters, presets, on
     go({ view: 'environment', organization, id: created.id });
   };
   return (
-    <Dialog title={`New environment of ${template.display_name || template.name}`} onClose={onClose}>
-      <Form submit="Create environment" onSubmit={submit} onCancel={onClose}>
-        <Text label="Name" name="name" required autoFocus hint="Letters, digits and hyphens; at most 32." />
-        {presets.length > 0 && (
-          <Select
-            label="Preset"
-            name="preset"
-            value={preset.value}
-            options={[['', 'none'], ...presets.map(({ ID, Name }): [string, string] => [ID, Name])]}
-            onChange={(value) => (preset.value = value)}
-            hint={values?.map(({ name, value }) => `${name}=${value}`).join(', ')}
-          />
-        )}
-        <ParameterFields parameters={open} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`New environment of ${template.display_name || template.name}`}
+      submit="Create environment"
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Text label="Name" name="name" required autoFocus hint="Letters, digits and hyphens; at most 32." />
+      {presets.length > 0 && (
+        <Select
+          label="Preset"
+          name="preset"
+          value={preset.value}
+          options={[['', 'none'], ...presets.map(({ ID, Name }): [string, string] => [ID, Name])]}
+          onChange={(value) => (preset.value = value)}
+          hint={values?.map(({ name, value }) => `${name}=${value}`).join(', ')}
+        />
+      )}
+      <ParameterFields parameters={open} />
+    </FormDialog>
   );
 };

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { Environment } from '#clients/web/environments.ts';
-import { Facts, Notice } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choices, Field, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { callEnvironments, errorText } from '#clients/web/session.ts';
+import { Facts } from '#clients/web/parts/basics.tsx';
+import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choices, Field, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { callEnvironments } from '#clients/web/session.ts';
 import {
   cronOf,
   dayNames,
@@ -24,51 +25,32 @@ const hour = 3_600_000;
 
 /** Automatic start and stop. */
 export const Schedule = ({ environment, onChange }: Props) => {
-  const editing = useSignal(false);
-  const failed = useSignal<string | undefined>(undefined);
   const { autostart_schedule: start, next_start_at: next, ttl_ms: ttl, latest_build: build } = environment;
-  const { deadline } = build;
-  const extend = async () => {
-    failed.value = undefined;
+  const deadline = build.status === 'running' ? build.deadline : null;
+  const extend = () => {
     const from = Math.max(Date.parse(deadline ?? ''), Date.now());
-    try {
-      await callEnvironments('PUT', `/workspaces/${environment.id}/extend`, {
-        deadline: new Date(from + hour).toISOString(),
-      });
-      onChange();
-    } catch (error) {
-      failed.value = errorText(error);
-    }
+    return callEnvironments('PUT', `/workspaces/${environment.id}/extend`, {
+      deadline: new Date(from + hour).toISOString(),
+    });
   };
   return (
-    <section class="panel pad stack" aria-label="Schedule">
-      <h2>Schedule</h2>
+    <Panel title="Schedule">
       <Facts
         facts={[
           ['Starts', start ? scheduleText(start) : 'manually'],
-          ...(next ? [['Next start', <Until key="next" at={next} />] as [string, preact.ComponentChild]] : []),
+          next && ['Next start', <Until key="next" at={next} />],
           ['Stops', ttl ? `${hoursText(ttl)} after start` : 'manually'],
-          ...(deadline && build.status === 'running'
-            ? [['Next stop', <Until key="stop" at={deadline} />] as [string, preact.ComponentChild]]
-            : []),
+          deadline && ['Next stop', <Until key="stop" at={deadline} />],
           ['Updates', environment.automatic_updates === 'always' ? 'with every start' : 'manually'],
         ]}
       />
-      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
       <div class="row">
-        <SmallButton text="Change schedule" onClick={() => (editing.value = true)} />
-        {deadline && build.status === 'running' && <SmallButton text="Run an hour longer" onClick={extend} />}
+        <DialogButton small text="Change schedule" onClose={onChange}>
+          {(close) => <EditSchedule environment={environment} onClose={close} />}
+        </DialogButton>
+        {deadline && <ActionButton small text="Run an hour longer" work={extend} onDone={onChange} />}
       </div>
-      {editing.value && (
-        <EditSchedule
-          environment={environment}
-          onClose={() => {
-            editing.value = false;
-            onChange();
-          }}
-        />
-      )}
-    </section>
+    </Panel>
   );
 };
 
@@ -109,68 +91,62 @@ const EditSchedule = ({ environment: initial, onClose }: { environment: Environm
   const weekly = schedule ? weeklyStart(schedule) : { time: '09:00', days: [1, 2, 3, 4, 5], zone: ownZone() };
   const start = useSignal(schedule ? 'weekly' : 'never');
   return (
-    <Dialog title={`Schedule of ${environment.name}`} onClose={onClose}>
-      <Form
-        submit="Save schedule"
-        onCancel={onClose}
-        onSubmit={async (data) => {
-          await save(environment, data);
-          onClose();
-        }}
-      >
-        {weekly ? (
-          <>
-            <Select
-              label="Start"
-              name="start"
-              value={start.value}
-              options={[
-                ['never', 'manually'],
-                ['weekly', 'on days of the week'],
-              ]}
-              onChange={(value) => (start.value = value)}
-            />
-            {start.value === 'weekly' && (
-              <>
-                <Field label="Time" name="time">
-                  {(attributes) => (
-                    <input {...attributes} type="time" name="time" required defaultValue={weekly.time} />
-                  )}
-                </Field>
-                <Choices
-                  legend="Days"
-                  name="day"
-                  options={dayNames.map((name, day) => [String(day), name] as const)}
-                  chosen={weekly.days.map(String)}
-                />
-                <Text label="Time zone" name="zone" required value={weekly.zone} hint="E.g. Europe/Dublin." />
-              </>
-            )}
-          </>
-        ) : (
-          <Text
+    <FormDialog
+      title={`Schedule of ${environment.name}`}
+      submit="Save schedule"
+      onSubmit={(data) => save(environment, data)}
+      onClose={onClose}
+    >
+      {weekly ? (
+        <>
+          <Select
             label="Start"
-            name="cron"
-            value={schedule ?? ''}
-            hint="CRON_TZ=<zone> <minutes> <hours> * * <days>. Leave it empty to start manually."
+            name="start"
+            value={start.value}
+            options={[
+              ['never', 'manually'],
+              ['weekly', 'on days of the week'],
+            ]}
+            onChange={(value) => (start.value = value)}
           />
-        )}
+          {start.value === 'weekly' && (
+            <>
+              <Field label="Time" name="time">
+                {(attributes) => <input {...attributes} type="time" name="time" required defaultValue={weekly.time} />}
+              </Field>
+              <Choices
+                legend="Days"
+                name="day"
+                options={dayNames.map((name, day) => [String(day), name] as const)}
+                chosen={weekly.days.map(String)}
+              />
+              <Text label="Time zone" name="zone" required value={weekly.zone} hint="E.g. Europe/Dublin." />
+            </>
+          )}
+        </>
+      ) : (
         <Text
-          label="Stop after"
-          name="ttl"
-          value={ttl ? hoursText(ttl) : ''}
-          hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Takes effect at the next start."
+          label="Start"
+          name="cron"
+          value={schedule ?? ''}
+          hint="CRON_TZ=<zone> <minutes> <hours> * * <days>. Leave it empty to start manually."
         />
-        <Select
-          label="Updates"
-          name="updates"
-          value={environment.automatic_updates}
-          options={[
-            ['never', 'manually'],
-            ['always', 'with every start'],
-          ]}
-        />
-      </Form>
-    </Dialog>
+      )}
+      <Text
+        label="Stop after"
+        name="ttl"
+        value={ttl ? hoursText(ttl) : ''}
+        hint="Hours and minutes after each start, e.g. 8h30m. Leave it empty to stop manually. Takes effect at the next start."
+      />
+      <Select
+        label="Updates"
+        name="updates"
+        value={environment.automatic_updates}
+        options={[
+          ['never', 'manually'],
+          ['always', 'with every start'],
+        ]}
+      />
+    </FormDialog>
   );
 };

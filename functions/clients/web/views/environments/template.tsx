@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import {
   type Parameter,
   type Preset,
@@ -10,10 +9,14 @@ import {
   type Version,
 } from '#clients/web/environments.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
-import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
+import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { NewEnvironment } from './new-environment.tsx';
 
@@ -32,46 +35,34 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** Versions of a template, and parameters of its active version. */
-export const TemplateView = ({ organization, id }: { organization: string; id: string }) => {
-  const live = useLive(
-    `template/${id}`,
-    () => load(id),
-    () => 15_000,
-  );
+export const TemplateView = ({ organization, id }: OrganizationProps & { id: string }) => {
+  const live = useLive(`template/${id}`, () => load(id), 15_000);
   const name = live.value?.template.display_name || live.value?.template.name;
   return (
-    <Shell
+    <Page
       title={name ?? 'Template'}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Templates', to: { view: 'templates', organization } },
-        { text: name ?? id },
-      ]}
+      organization={organization}
+      crumbs={[{ text: 'Templates', to: { view: 'templates', organization } }, { text: name ?? id }]}
+      live={live}
+      what="template"
     >
-      <Loaded live={live} what="template">
-        {(loaded) => <One {...loaded} organization={organization} live={live} />}
-      </Loaded>
-    </Shell>
+      {(loaded) => <One {...loaded} organization={organization} live={live} />}
+    </Page>
   );
 };
 
-const One = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
+const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { template, versions, parameters, presets, organization, live } = props;
   const rights = useRights(organization);
-  const creating = useSignal(false);
   return (
     <>
-      <div class="row spread">
-        <div class="grow">
-          <h1>{template.display_name || template.name}</h1>
-          {template.description && <p class="soft break">{template.description}</p>}
-        </div>
+      <Titled title={template.display_name || template.name} description={template.description}>
         {rights.create && !template.deprecated && (
-          <button type="button" class="primary" onClick={() => (creating.value = true)}>
-            Create environment
-          </button>
+          <DialogButton text="Create environment" primary>
+            {(close) => <NewEnvironment {...props} onClose={close} />}
+          </DialogButton>
         )}
-      </div>
+      </Titled>
       {template.deprecated && <Notice kind="warn">Deprecated: {template.deprecation_message}</Notice>}
       <div class="sides">
         <Versions template={template} versions={versions} mayPromote={rights.manage} onChange={live.refresh} />
@@ -80,15 +71,6 @@ const One = (props: ViewData & { organization: string; live: Live<ViewData> }) =
           <Presets presets={presets} />
         </div>
       </div>
-      {creating.value && (
-        <NewEnvironment
-          organization={organization}
-          template={template}
-          parameters={parameters}
-          presets={presets}
-          onClose={() => (creating.value = false)}
-        />
-      )}
     </>
   );
 };
@@ -109,101 +91,82 @@ interface VersionsProps {
   onChange(): void;
 }
 
-const Versions = ({ template, versions, mayPromote, onChange }: VersionsProps) => {
-  const promoting = useSignal<Version | undefined>(undefined);
-  return (
-    <section class="stack" aria-label="Versions">
-      <h2>Versions</h2>
-      <ul class="panel list" aria-label="Versions">
-        {versions.map((version) => {
-          const [text, tone] = states[version.job.status];
-          const isActive = version.id === template.active_version_id;
-          return (
-            <li key={version.id} class="item">
-              <span class="row">
-                <span class="title">{version.name}</span>
-                {isActive && <span class="tag">active</span>}
-                {version.archived && <span class="tag">archived</span>}
-              </span>
-              <span class="meta break">
+const Versions = ({ template, versions, mayPromote, onChange }: VersionsProps) => (
+  <Section title="Versions">
+    <List label="Versions" of={versions}>
+      {(version) => {
+        const [text, tone] = states[version.job.status];
+        const isActive = version.id === template.active_version_id;
+        return (
+          <Item
+            key={version.id}
+            title={version.name}
+            tags={[isActive && 'active', version.archived && 'archived']}
+            meta={
+              <>
                 {version.message && `${version.message} · `}
                 {version.created_by.username}, <Ago at={version.created_at} />
                 {version.job.error && <span class="problem"> {version.job.error}</span>}
-              </span>
-              <span class="end">
-                <span class={`status ${tone}`}>{text}</span>
-                {mayPromote && !isActive && !version.archived && version.job.status === 'succeeded' && (
-                  <SmallButton text="Promote" of={version.name} onClick={() => (promoting.value = version)} />
-                )}
-              </span>
-            </li>
-          );
-        })}
-      </ul>
-      {promoting.value && (
-        <Confirm
-          title={`Promote ${promoting.value.name}?`}
-          yes="Promote version"
-          onYes={async () => {
-            await callEnvironments('PATCH', `/templates/${template.id}/versions`, { id: promoting.value?.id });
-            onChange();
-          }}
-          onClose={() => (promoting.value = undefined)}
-        >
-          <p>
-            New environments of {template.name} use it. Existing ones are marked outdated, and change with their next
-            update. Prebuilds of the current version are replaced.
-          </p>
-        </Confirm>
-      )}
-    </section>
-  );
-};
+              </>
+            }
+            end={<span class={`status ${tone}`}>{text}</span>}
+          >
+            {mayPromote && !isActive && !version.archived && version.job.status === 'succeeded' && (
+              <ConfirmButton
+                small
+                danger={false}
+                text="Promote"
+                of={version.name}
+                yes="Promote version"
+                onYes={() => callEnvironments('PATCH', `/templates/${template.id}/versions`, { id: version.id })}
+                onClose={onChange}
+              >
+                <p>
+                  New environments of {template.name} use it. Existing ones are marked outdated, and change with their
+                  next update. Prebuilds of the current version are replaced.
+                </p>
+              </ConfirmButton>
+            )}
+          </Item>
+        );
+      }}
+    </List>
+  </Section>
+);
 
 const Parameters = ({ parameters }: { parameters: Parameter[] }) => (
-  <section class="panel pad stack" aria-label="Parameters">
-    <h2>Parameters</h2>
+  <Panel title="Parameters">
     {parameters.length === 0 && <p class="soft">The active version has no parameters.</p>}
     {parameters.length > 0 && (
-      <dl class="facts">
-        {parameters.map((parameter) => (
+      <Facts
+        facts={parameters.map((parameter) => [
+          parameter.display_name || parameter.name,
           <>
-            <dt>{parameter.display_name || parameter.name}</dt>
-            <dd>
-              {parameter.required ? 'required' : parameter.default_value || 'empty'}
-              <span class="soft small">
-                {' '}
-                {parameter.type}
-                {parameter.mutable ? '' : ', set at creation'}
-                {parameter.ephemeral ? ', for one build' : ''}
-              </span>
-            </dd>
-          </>
-        ))}
-      </dl>
+            {parameter.required ? 'required' : parameter.default_value || 'empty'}
+            <span class="soft small">
+              {' '}
+              {parameter.type}
+              {parameter.mutable ? '' : ', set at creation'}
+              {parameter.ephemeral ? ', for one build' : ''}
+            </span>
+          </>,
+        ])}
+      />
     )}
-  </section>
+  </Panel>
 );
 
 const Presets = ({ presets }: { presets: Preset[] }) =>
-  presets.length === 0 ? null : (
-    <section class="panel pad stack" aria-label="Presets">
-      <h2>Presets</h2>
-      <dl class="facts">
-        {presets.map((preset) => (
+  presets.length > 0 && (
+    <Panel title="Presets">
+      <Facts
+        facts={presets.map(({ Name, Default, Parameters, DesiredPrebuildInstances: instances }) => [
+          `${Name}${Default ? ' (default)' : ''}`,
           <>
-            <dt>
-              {preset.Name}
-              {preset.Default && ' (default)'}
-            </dt>
-            <dd>
-              {preset.Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
-              {preset.DesiredPrebuildInstances !== null && (
-                <span class="soft small"> pool of {preset.DesiredPrebuildInstances}</span>
-              )}
-            </dd>
-          </>
-        ))}
-      </dl>
-    </section>
+            {Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
+            {instances !== null && <span class="soft small"> pool of {instances}</span>}
+          </>,
+        ])}
+      />
+    </Panel>
   );

@@ -1,15 +1,15 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { Document } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
-import { organizationNow } from '#clients/web/organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ExportButton } from '#clients/web/parts/export-button.tsx';
+import { Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { call, content } from '#clients/web/session.ts';
 import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '#clients/web/text/explorer.ts';
-import { saveFile } from '#clients/web/text/save.ts';
 import { type QueryType, queryTypes } from '#features/explorer/fields.ts';
 import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
@@ -29,23 +29,15 @@ interface Answer {
   isIndexing: boolean;
 }
 
-export const Explorer = ({ organization }: { organization: string }) => (
-  <OrganizationShell organization={organization} at="explorer">
-    <h1>Explorer</h1>
-    <Allowed organization={organization} />
+export const Explorer = ({ organization }: OrganizationProps) => (
+  <OrganizationShell
+    organization={organization}
+    at="explorer"
+    refused={`The explorer is available to owners of ${organization} and to teams that can read all its workspaces or projects.`}
+  >
+    <Questions organization={organization} />
   </OrganizationShell>
 );
-
-const Allowed = ({ organization }: { organization: string }) => {
-  const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return <Skeleton what="explorer" />;
-  if (permissions['can-view-explorer']) return <Questions organization={organization} />;
-  return (
-    <Notice kind="warn">
-      The explorer is available to owners of {organization} and to teams that can read all its workspaces or projects.
-    </Notice>
-  );
-};
 
 const useQuestion = () => {
   const [type, filters, sort] = [useQuery('type'), useQuery('filters'), useQuery('sort')];
@@ -72,7 +64,7 @@ const load = async (organization: string, question: Question, page: number): Pro
   return { rows: answer.data, total, isIndexing: answer.meta?.indexing === true };
 };
 
-const Questions = ({ organization }: { organization: string }) => {
+const Questions = ({ organization }: OrganizationProps) => {
   const { question, ask } = useQuestion();
   const page = useSignal(1);
   const askFirstPage = (next: Question) => {
@@ -102,7 +94,12 @@ const Questions = ({ organization }: { organization: string }) => {
         </select>
         <Views organization={organization} question={question} onOpen={askFirstPage} />
         <span class="grow" />
-        <Export organization={organization} question={question} />
+        <ExportButton
+          name={`${question.type}-${organization}`}
+          read={async () =>
+            (await content(`/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`)).text()
+          }
+        />
       </div>
       <Filters
         type={question.type}
@@ -118,10 +115,9 @@ const Questions = ({ organization }: { organization: string }) => {
   );
 };
 
-interface AnsweredProps extends Answer {
-  organization: string;
+interface AnsweredProps extends Answer, OrganizationProps {
   question: Question;
-  page: { value: number };
+  page: Signal<number>;
   onAsk(question: Question): void;
 }
 
@@ -156,19 +152,9 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
         </table>
       </section>
     )}
-    {total > size && (
-      <nav class="row" aria-label="Pages">
-        <button type="button" disabled={page.value === 1} onClick={() => page.value--}>
-          Previous
-        </button>
-        <span class="soft small">
-          Page {page.value} of {Math.ceil(total / size)}
-        </span>
-        <button type="button" disabled={page.value * size >= total} onClick={() => page.value++}>
-          Next
-        </button>
-      </nav>
-    )}
+    <Pager page={page} last={page.value * size >= total} words={['Previous', 'Next']}>
+      Page {page.value} of {Math.ceil(total / size)}
+    </Pager>
   </>
 );
 
@@ -218,14 +204,4 @@ const Cell = ({ field, value, organization }: { field: string; value: Value | un
   if (field.endsWith('_at')) return <Ago at={String(value)} />;
   if (field === 'current_run_status') return <>{String(value).replaceAll('_', ' ')}</>;
   return <>{value}</>;
-};
-
-/** Downloads all matches with all fields. */
-const Export = ({ organization, question }: { organization: string; question: Question }) => {
-  const save = async () => {
-    const path = `/organizations/${organization}/explorer/export/csv?${parametersOf(question)}`;
-    const day = new Date().toISOString().slice(0, 10);
-    saveFile(await (await content(path)).text(), `${question.type}-${organization}-${day}.csv`, 'text/csv');
-  };
-  return <ExportButton save={save} />;
 };

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
 import {
   type Filter,
   fieldName,

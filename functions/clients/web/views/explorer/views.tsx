@@ -1,14 +1,13 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { FormButton } from '#clients/web/parts/dialog.tsx';
+import { Text, type Values } from '#clients/web/parts/fields.tsx';
 import { call, create, listAtLeast } from '#clients/web/session.ts';
 import { parametersOf, type Question, queryOf, questionOf } from '#clients/web/text/explorer.ts';
 
-interface Props {
-  organization: string;
+interface Props extends OrganizationProps {
   question: Question;
   onOpen(question: Question): void;
 }
@@ -16,13 +15,7 @@ interface Props {
 /** Saved views, shared by all users of the explorer. */
 export const Views = ({ organization, question, onOpen }: Props) => {
   const path = `/organizations/${organization}/explorer/views`;
-  const saving = useSignal(false);
-  const { failure, perform } = useAction();
-  const live = useLive(
-    `explorer-views/${organization}`,
-    async () => (await listAtLeast(path, 200)).data,
-    () => undefined,
-  );
+  const live = useLive(path, async () => (await listAtLeast(path, 200)).data);
   const views: Resource[] = live.value ?? [];
   const currentQuery = String(parametersOf(question));
   const open = views.find(({ attributes }) => String(parametersOf(questionOf(attributes.query))) === currentQuery);
@@ -30,14 +23,8 @@ export const Views = ({ organization, question, onOpen }: Props) => {
     const view = views.find((view) => view.id === id);
     if (view) onOpen(questionOf(view.attributes.query));
   };
-  const save = async (data: FormData) => {
-    await create(path, 'explorer-saved-queries', { name: textOf(data, 'name'), query: queryOf(question) });
-    saving.value = false;
-    live.refresh();
-  };
-  const remove = async (view: Resource) => {
-    if (await perform(() => call('DELETE', `${path}/${view.id}`))) live.refresh();
-  };
+  const save = (_: FormData, { name }: Values) =>
+    create(path, 'explorer-saved-queries', { name, query: queryOf(question) });
   return (
     <>
       {views.length > 0 && (
@@ -51,26 +38,21 @@ export const Views = ({ organization, question, onOpen }: Props) => {
         </select>
       )}
       {open ? (
-        <button type="button" onClick={() => remove(open)}>
-          Delete view
-        </button>
+        <ActionButton
+          key={open.id}
+          text="Delete view"
+          work={() => call('DELETE', `${path}/${open.id}`)}
+          onDone={live.refresh}
+        />
       ) : (
-        <button type="button" onClick={() => (saving.value = true)}>
-          Save view
-        </button>
-      )}
-      {failure}
-      {saving.value && (
-        <Dialog title="Save view" onClose={() => (saving.value = false)}>
-          <Form submit="Save view" onSubmit={save}>
-            <Text
-              label="Name"
-              name="name"
-              required
-              hint="Visible to everyone who can use the explorer of this organization."
-            />
-          </Form>
-        </Dialog>
+        <FormButton text="Save view" title="Save view" submit="Save view" onSubmit={save} onClose={live.refresh}>
+          <Text
+            label="Name"
+            name="name"
+            required
+            hint="Visible to everyone who can use the explorer of this organization."
+          />
+        </FormButton>
       )}
     </>
   );

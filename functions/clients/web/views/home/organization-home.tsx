@@ -7,12 +7,14 @@ import { dollars } from '#clients/client/text/money.ts';
 import { count, duration } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
-import { may, organizationNow } from '#clients/web/organization.ts';
+import { may, type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { NoAccess } from '#clients/web/parts/no-access.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { DailyRuns, Sparkline, Trend } from '#clients/web/parts/run-charts.tsx';
+import { Counted, Empty } from '#clients/web/parts/section.tsx';
 import { Status, since } from '#clients/web/parts/status.tsx';
 import { listAtLeast, related } from '#clients/web/session.ts';
 import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '#clients/web/text/run-history.ts';
@@ -25,7 +27,6 @@ const days = 14;
 const mostRuns = 300;
 /** Maximum entries of a section; a link leads to the others. */
 const mostListed = 8;
-const everyMs = 5_000;
 
 interface Home {
   rows: Row[];
@@ -56,16 +57,15 @@ const reader = (organization: string): (() => Promise<Home>) => {
   };
 };
 
-export const OrganizationHome = ({ organization }: { organization: string }) => {
+export const OrganizationHome = ({ organization }: OrganizationProps) => {
   const read = useMemo(() => reader(organization), [organization]);
-  const live = useLive(`home/${organization}`, read, () => everyMs);
+  const live = useLive(`home/${organization}`, read, 5_000);
   return (
     <OrganizationShell
       organization={organization}
       at="overview"
       waiting={live.value?.rows.filter((row) => row.group === 'attention' && isForReader(row)).length}
     >
-      <h1>Overview</h1>
       <Loaded live={live} what="overview">
         {(home) => <Sections {...home} organization={organization} />}
       </Loaded>
@@ -75,11 +75,11 @@ export const OrganizationHome = ({ organization }: { organization: string }) => 
 
 const isForReader = ({ run }: Row): boolean => run !== undefined && mayDecide(run);
 
-const Sections = ({ rows, runs, parts, organization }: Home & { organization: string }) => {
+const Sections = ({ rows, runs, parts, organization }: Home & OrganizationProps) => {
   const now = clock.peek();
   const latest = useMemo(() => latestByWorkspace(runs), [runs]);
   const daily = useMemo(() => dailyRuns(runs, days, now), [runs]);
-  if (rows.length === 0) return <Empty organization={organization} />;
+  if (rows.length === 0) return <Nothing organization={organization} />;
   const attention = rows.filter(({ group }) => group === 'attention');
   const [waitingForReader, waitingForOthers] = [
     attention.filter(isForReader),
@@ -115,17 +115,16 @@ const Sections = ({ rows, runs, parts, organization }: Home & { organization: st
 };
 
 /** Empty state with the next step, depending on permissions. */
-const Empty = ({ organization }: { organization: string }) =>
+const Nothing = ({ organization }: OrganizationProps) =>
   organizationNow(organization) && !may(organization, 'can-create-workspace') ? (
     <NoAccess organization={organization} />
   ) : (
-    <section class="panel empty">
-      <h2>Nothing here yet</h2>
+    <Empty title="Nothing here yet">
       <p class="soft">
         Create a workspace on the <a href={hrefOf({ view: 'workspaces', organization })}>Workspaces</a> page. Its runs
         show up here.
       </p>
-    </section>
+    </Empty>
   );
 
 const resourcesOf = (rows: Row[]): number =>
@@ -180,81 +179,62 @@ const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
   );
 };
 
-interface SectionProps {
+interface SectionProps extends OrganizationProps {
   title: string;
   none: string;
   rows: Row[];
   latest: Map<string, Resource<'runs'>[]>;
-  organization: string;
 }
 
 const Section = ({ title, none, rows, latest, organization }: SectionProps) => (
-  <section class="stack">
-    <h2>
-      {title} {rows.length > 0 && <span class="soft">{rows.length}</span>}
-    </h2>
+  <Counted title={title} count={rows.length}>
     {rows.length === 0 ? (
       <p class="soft">{none}</p>
     ) : (
-      <ul class="panel list" aria-label={title}>
-        {rows.slice(0, mostListed).map(({ workspace, run }) => (
+      <List label={title} of={rows.slice(0, mostListed)}>
+        {(row) => (
           <Line
-            key={workspace.id}
-            workspace={workspace}
-            run={run}
-            latest={latest.get(workspace.id) ?? []}
+            key={row.workspace.id}
+            {...row}
+            latest={latest.get(row.workspace.id) ?? []}
             organization={organization}
           />
-        ))}
-      </ul>
+        )}
+      </List>
     )}
     {rows.length > mostListed && (
       <p>
         <a href={hrefOf({ view: 'workspaces', organization })}>{count(rows.length - mostListed, 'more workspace')}</a>
       </p>
     )}
-  </section>
+  </Counted>
 );
 
-/** A workspace, linked to the run that needs attention. */
-const Line = ({
-  workspace,
-  run,
-  latest,
-  organization,
-}: {
-  workspace: Resource<'workspaces'>;
-  run: Resource<'runs'> | undefined;
+interface LineProps extends OrganizationProps, Pick<Row, 'workspace' | 'run'> {
   latest: Resource<'runs'>[];
-  organization: string;
-}) => {
-  const { name } = workspace.attributes;
-  const to = run
-    ? ({ view: 'run', organization, workspace: name, run: run.id } as const)
-    : ({ view: 'workspace', organization, workspace: name, tab: 'overview' } as const);
+}
+
+/** A workspace, linked to the run that needs attention. */
+const Line = ({ workspace, run, latest, organization }: LineProps) => {
+  const { name, 'resource-count': resources } = workspace.attributes;
   return (
-    <li>
-      <a class="item" href={hrefOf(to)}>
-        <span class="row">
-          <span class="title">{name}</span>
-          {latest.length > 0 && <Sparkline runs={latest} />}
-        </span>
-        <span class="meta">
-          {run ? (
-            <span class="break">{run.attributes.message}</span>
-          ) : (
-            count(workspace.attributes['resource-count'], 'resource')
-          )}
-        </span>
-        <span class="end">
-          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
-          {run && (
-            <span class="meta">
-              <Ago at={since(run)} /> by <Person id={related(run, 'created-by')} />
-            </span>
-          )}
-        </span>
-      </a>
-    </li>
+    <Item
+      to={
+        run
+          ? { view: 'run', organization, workspace: name, run: run.id }
+          : { view: 'workspace', organization, workspace: name, tab: 'overview' }
+      }
+      title={name}
+      beside={latest.length > 0 && <Sparkline runs={latest} />}
+      meta={run ? run.attributes.message : count(resources, 'resource')}
+      end={run ? <Status run={run} /> : <span class="status">No runs yet</span>}
+      notes={
+        run && [
+          <>
+            <Ago at={since(run)} /> by <Person id={related(run, 'created-by')} />
+          </>,
+        ]
+      }
+    />
   );
 };

@@ -1,27 +1,26 @@
-import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
-import { useEntry } from '#clients/web/editing.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { may, useOrganization } from '#clients/web/organization.ts';
-import { Attached, type Item } from '#clients/web/parts/attached.tsx';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
+import { Attached, type Item as Attachment, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form, Text, textOf } from '#clients/web/parts/form.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { all, call, change, create, errorText, get } from '#clients/web/session.ts';
-import { IpAllowlistFields, ipAllowlistOf, related, scopeNames } from './ip-allowlists.tsx';
+import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
+import { Section } from '#clients/web/parts/section.tsx';
+import { all, call, change, get } from '#clients/web/session.ts';
+import { IpAllowlistFields, scopeNames } from './ip-allowlists.tsx';
 
-type List = Resource<'cidr-range-lists'>;
 type Range = Resource<'cidr-ranges'>;
 
 interface ViewData {
-  list: List;
+  list: Resource<'cidr-range-lists'>;
   ranges: Range[];
   /** IP address of the user's requests. */
   address: string | undefined;
   /** Agent pools of the organization to select from. */
-  pools: Item[];
+  pools: Attachment[];
 }
 
 const load = async (organization: string, id: string): Promise<ViewData> => {
@@ -47,39 +46,25 @@ const load = async (organization: string, id: string): Promise<ViewData> => {
 };
 
 /** One IP allowlist: its ranges and scope. */
-export const IpAllowlistView = ({ organization, id }: { organization: string; id: string }) => {
-  useOrganization(organization);
-  return (
-    <Single
-      what="IP allowlist"
-      id={id}
-      organization={organization}
-      list={{ text: 'IP allowlists', to: { view: 'ip-allowlists', organization } }}
-      load={() => load(organization, id)}
-      thing={({ list }) => list}
-    >
-      {(loaded, live) => <IpAllowlist {...loaded} organization={organization} live={live} />}
-    </Single>
-  );
-};
+export const IpAllowlistView = (at: SingleAddress) => (
+  <Single {...at} view="ip-allowlist" load={() => load(at.organization, at.id)} thing={({ list }) => list}>
+    {(loaded, live) => <IpAllowlist {...loaded} organization={at.organization} live={live} />}
+  </Single>
+);
 
-const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewData> }) => {
+const IpAllowlist = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { list, pools, organization, live } = props;
   const mayChange = may(organization, 'can-manage-ip-allowlists');
   const scope = list.attributes['enforcement-scope'];
-  const selected = new Set(related(list, 'agent-pools'));
-  const relate = (method: 'POST' | 'DELETE', id: string) =>
-    call(method, `/cidr-range-lists/${list.id}/relationships/agent-pools`, { data: [{ type: 'agent-pools', id }] });
+  const selected = new Set(relatedIds(list, 'agent-pools'));
   return (
     <>
       <Managed
-        what="IP allowlist"
-        thing={list}
-        list={{ view: 'ip-allowlists', organization }}
+        view="ip-allowlist"
+        organization={organization}
+        resource={list}
         mayChange={mayChange}
-        mayDelete={mayChange}
-        attributesOf={ipAllowlistOf}
-        fields={(basis) => <IpAllowlistFields list={basis as List} />}
+        fields={() => <IpAllowlistFields />}
         consequence="Its restrictions end immediately."
         onChange={live.refresh}
       />
@@ -95,9 +80,8 @@ const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewDa
               none="No agent pools yet. Select one to restrict where its agents connect from."
               adding="Apply to an agent pool"
               prompt="Apply to …"
-              removing={(name) => `agent pool ${name}`}
-              onAdd={(id) => relate('POST', id)}
-              onRemove={(id) => relate('DELETE', id)}
+              noun="agent pool"
+              {...relating(`/cidr-range-lists/${list.id}/relationships/agent-pools`)}
               onChange={live.refresh}
             />
           ) : (
@@ -113,140 +97,89 @@ const IpAllowlist = (props: ViewData & { organization: string; live: Live<ViewDa
 };
 
 const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & { may: boolean; onChange(): void }) => {
-  const { editing, removing, close } = useEntry<Range>(onChange);
-  const problem = useSignal<string | undefined>(undefined);
-  const toggle = (range: Range) =>
-    change(`/cidr-ranges/${range.id}`, 'cidr-ranges', { enabled: !range.attributes.enabled }).then(
-      () => {
-        problem.value = undefined;
-        onChange();
-      },
-      (error) => {
-        problem.value = errorText(error);
-      },
-    );
-  const enforced = ranges.some(({ attributes }) => attributes.enabled);
+  const edit = (close: () => void, range?: Range) => (
+    <EditRange list={list} range={range} address={address} onClose={close} />
+  );
   return (
-    <section class="stack" aria-label="Ranges">
-      <div class="row spread">
-        <h2>Ranges</h2>
-        {mayChange && (
-          <button type="button" onClick={() => (editing.value = 'new')}>
-            Add range
-          </button>
-        )}
-      </div>
-      {!enforced && (
+    <Section
+      title="Ranges"
+      action={
+        mayChange && (
+          <DialogButton text="Add range" onClose={onChange}>
+            {(close) => edit(close)}
+          </DialogButton>
+        )
+      }
+    >
+      {!ranges.some(({ attributes }) => attributes.enabled) && (
         <Notice kind="warn">
           Not enforced: a list without an enabled range restricts nothing. Add or enable a range.
         </Notice>
       )}
-      {problem.value && <Notice kind="bad">{problem.value}</Notice>}
       {ranges.length > 0 && (
-        <ul class="panel list" aria-label="Ranges">
-          {ranges.map((range) => (
-            <Line
-              key={range.id}
-              range={range}
-              may={mayChange}
-              onToggle={() => toggle(range)}
-              onEdit={() => (editing.value = range)}
-              onRemove={() => (removing.value = range)}
-            />
-          ))}
-        </ul>
+        <List label="Ranges" of={ranges}>
+          {(range) => {
+            const { range: text, description, enabled } = range.attributes;
+            const path = `/cidr-ranges/${range.id}`;
+            return (
+              <Item
+                key={range.id}
+                title={<code class="break">{text}</code>}
+                tags={[!enabled && 'disabled']}
+                meta={description}
+              >
+                {mayChange && (
+                  <>
+                    <ActionButton
+                      small
+                      text={enabled ? 'Disable' : 'Enable'}
+                      of={text}
+                      work={() => change(path, 'cidr-ranges', { enabled: !enabled })}
+                      onDone={onChange}
+                    />
+                    <DialogButton small text="Change" of={text} onClose={onChange}>
+                      {(close) => edit(close, range)}
+                    </DialogButton>
+                    <DeleteButton text="Remove" of={text} noun="range" path={path} onClose={onChange}>
+                      Requests from these addresses are refused immediately, unless another range contains them.
+                    </DeleteButton>
+                  </>
+                )}
+              </Item>
+            );
+          }}
+        </List>
       )}
       {address && (
         <p class="soft">
           Your requests come from <code>{address}</code>.
         </p>
       )}
-      {editing.value && (
-        <EditRange
-          list={list}
-          range={editing.value === 'new' ? undefined : editing.value}
-          address={address}
-          onClose={close}
-        />
-      )}
-      {removing.value && (
-        <Confirm
-          title={`Remove ${removing.value.attributes.range}?`}
-          yes="Remove range"
-          onYes={() => call('DELETE', `/cidr-ranges/${removing.value?.id}`)}
-          onClose={close}
-        >
-          <p>Requests from these addresses are refused immediately, unless another range contains them.</p>
-        </Confirm>
-      )}
-    </section>
+    </Section>
   );
 };
 
-interface LineProps {
-  range: Range;
-  may: boolean;
-  onToggle(): void;
-  onEdit(): void;
-  onRemove(): void;
-}
-
-const Line = ({ range, may: mayChange, onToggle, onEdit, onRemove }: LineProps) => {
-  const { range: text, description, enabled } = range.attributes;
-  return (
-    <li class="item">
-      <span class="row">
-        <code class="break">{text}</code>
-        {!enabled && <span class="tag">disabled</span>}
-      </span>
-      {description && <span class="meta break">{description}</span>}
-      {mayChange && (
-        <span class="end">
-          <span class="row">
-            <button
-              type="button"
-              class="small-button"
-              aria-label={`${enabled ? 'Disable' : 'Enable'} ${text}`}
-              onClick={onToggle}
-            >
-              {enabled ? 'Disable' : 'Enable'}
-            </button>
-            <SmallButton text="Change" of={text} onClick={onEdit} />
-            <SmallButton text="Remove" of={text} danger onClick={onRemove} />
-          </span>
-        </span>
-      )}
-    </li>
-  );
-};
-
-interface EditProps {
-  list: List;
+interface EditProps extends Pick<ViewData, 'list' | 'address'> {
   range: Range | undefined;
-  address: string | undefined;
   onClose(): void;
 }
 
-const EditRange = ({ list, range, address, onClose }: EditProps) => {
-  const submit = async (data: FormData) => {
-    const attributes = {
-      range: textOf(data, 'range'),
-      description: textOf(data, 'description') ?? null,
-      enabled: data.has('enabled'),
-    };
-    if (range) await change(`/cidr-ranges/${range.id}`, 'cidr-ranges', attributes);
-    else await create(`/cidr-range-lists/${list.id}/relationships/cidr-ranges`, 'cidr-ranges', attributes);
-    onClose();
-  };
-  return (
-    <Dialog title={range ? `Change ${range.attributes.range}` : 'Add a range'} onClose={onClose}>
-      <Form submit={range ? 'Save' : 'Add range'} onSubmit={submit} onCancel={onClose}>
+const EditRange = ({ list, range, address, onClose }: EditProps) => (
+  <EditDialog
+    title={range ? `Change ${range.attributes.range}` : 'Add a range'}
+    submit={range ? 'Save' : 'Add range'}
+    type="cidr-ranges"
+    resource={range}
+    collection={`/cidr-range-lists/${list.id}/relationships/cidr-ranges`}
+    onClose={onClose}
+  >
+    {() => (
+      <>
         <Text
           label="Range"
           name="range"
           required
           autoFocus
-          value={range?.attributes.range}
           placeholder="203.0.113.0/24"
           hint={
             <>
@@ -264,9 +197,9 @@ const EditRange = ({ list, range, address, onClose }: EditProps) => {
             </>
           }
         />
-        <Text label="Description" name="description" value={range?.attributes.description ?? ''} />
-        <Choice name="enabled" label="Enabled" checked={range?.attributes.enabled ?? true} />
-      </Form>
-    </Dialog>
-  );
-};
+        <Text label="Description" name="description" />
+        <Choice name="enabled" label="Enabled" initial />
+      </>
+    )}
+  </EditDialog>
+);

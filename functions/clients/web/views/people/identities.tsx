@@ -1,58 +1,40 @@
-import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
+import { useList } from '#clients/web/live.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { all, call } from '#clients/web/session.ts';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Section } from '#clients/web/parts/section.tsx';
 
 /** Identities at the identity provider that sign in as this user. */
 export const Identities = () => {
-  const live = useLive(
-    'identities',
-    async () => (await all<'identities'>('/account/identities')).data,
-    () => 30_000,
-  );
-  const leaving = useSignal<Resource<'identities'> | undefined>(undefined);
+  const live = useList<'identities'>('/account/identities', 30_000);
   return (
     <Loaded live={live} what="identities">
       {(identities) =>
         identities.length > 0 && (
-          <section class="stack" aria-label="Identities">
-            <h2>Connected identities</h2>
-            <ul class="panel list">
-              {identities.map((identity) => (
-                <li key={identity.id} class="item">
-                  <span class="title">{identity.attributes.subject}</span>
-                  <span class="meta">
-                    {new URL(identity.attributes.issuer).host} · connected{' '}
-                    <Ago at={identity.attributes['created-at']} />
-                  </span>
-                  <span class="end">
-                    <SmallButton
-                      text="Disconnect"
-                      of={identity.attributes.subject}
-                      danger
-                      onClick={() => (leaving.value = identity)}
-                    />
-                  </span>
-                </li>
-              ))}
-            </ul>
-            {leaving.value && (
-              <Confirm
-                title={`Disconnect ${leaving.value.attributes.subject}?`}
-                yes="Disconnect"
-                onYes={() => call('DELETE', `/account/identities/${leaving.value?.id}`)}
-                onClose={() => {
-                  leaving.value = undefined;
-                  live.refresh();
-                }}
-              >
-                <p>You can no longer sign in with it, and its sessions end. API tokens stay valid.</p>
-              </Confirm>
-            )}
-          </section>
+          <Section title="Connected identities" label="Identities">
+            <List label="Connected identities" of={identities}>
+              {({ id, attributes: { subject, issuer, 'created-at': at } }) => (
+                <Item
+                  key={id}
+                  title={subject}
+                  meta={
+                    <>
+                      {new URL(issuer).host} · connected <Ago at={at} />
+                    </>
+                  }
+                >
+                  <DeleteButton
+                    text="Disconnect"
+                    of={subject}
+                    path={`/account/identities/${id}`}
+                    onClose={live.refresh}
+                  >
+                    You can no longer sign in with it, and its sessions end. API tokens stay valid.
+                  </DeleteButton>
+                </Item>
+              )}
+            </List>
+          </Section>
         )
       }
     </Loaded>

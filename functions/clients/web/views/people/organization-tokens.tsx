@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { ApiError, type Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { CreatedToken, NewToken, Revoke, TokenDates, useTokenWork } from '#clients/web/parts/tokens.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { CreatedToken, NewToken, Revoke, TokenDates } from '#clients/web/parts/tokens.tsx';
 import { get } from '#clients/web/session.ts';
 
 /** The organization token and the audit trail token, for users with permission to manage them. */
-export const OrganizationTokens = ({ organization }: { organization: string }) => {
+export const OrganizationTokens = ({ organization }: OrganizationProps) => {
   const path = `/organizations/${organization}/authentication-token`;
   return (
-    <section class="panel pad stack" aria-label="Tokens">
-      <h2>Organization tokens</h2>
+    <Panel title="Organization tokens" label="Tokens">
       <OneToken
         name="Organization token"
         path={path}
@@ -21,7 +22,7 @@ export const OrganizationTokens = ({ organization }: { organization: string }) =
         path={`${path}?token=audit-trails`}
         says="Reads the audit trail only. For export to a monitoring system."
       />
-    </section>
+    </Panel>
   );
 };
 
@@ -36,16 +37,10 @@ const find = async (path: string): Promise<Resource | null> => {
 };
 
 const OneToken = ({ name, path, says }: { name: string; path: string; says: string }) => {
-  const live = useLive(
-    path,
-    () => find(path),
-    () => 30_000,
-  );
-  const { adding, createdSecret } = useTokenWork();
-  const revoking = useSignal(false);
-  const close = () => {
-    adding.value = false;
-    revoking.value = false;
+  const live = useLive(path, () => find(path), 30_000);
+  const secret = useSignal<string | undefined>(undefined);
+  const show = (created: string | undefined) => {
+    secret.value = created;
     live.refresh();
   };
   return (
@@ -53,57 +48,22 @@ const OneToken = ({ name, path, says }: { name: string; path: string; says: stri
       <h3>{name}</h3>
       <p class="soft small">{says}</p>
       <Loaded live={live} what="token">
-        {(token) => (
-          <div class="row spread">
-            <span class="small grow">{token ? <TokenDates token={token} /> : 'No token yet.'}</span>
-            <span class="row">
-              <button
-                type="button"
-                class="small-button"
-                aria-label={`${token ? 'Replace' : 'Create'}: ${name}`}
-                onClick={() => (adding.value = true)}
-              >
-                {token ? 'Replace' : 'Create'}
-              </button>
-              {token && (
-                <button
-                  type="button"
-                  class="small-button danger"
-                  aria-label={`Revoke: ${name}`}
-                  onClick={() => (revoking.value = true)}
-                >
-                  Revoke
-                </button>
-              )}
-            </span>
-          </div>
-        )}
+        {(token) => {
+          const text = token ? 'Replace' : 'Create';
+          return (
+            <div class="row spread">
+              <span class="small grow">{token ? <TokenDates token={token} /> : 'No token yet.'}</span>
+              <span class="row">
+                <NewToken small text={text} label={`${text}: ${name}`} title={name} path={path} onMade={show}>
+                  {token && <p>The current token is revoked immediately. Update every program that uses it.</p>}
+                </NewToken>
+                {token && <Revoke name={name} label={`Revoke: ${name}`} path={path} onClose={() => show(undefined)} />}
+              </span>
+            </div>
+          );
+        }}
       </Loaded>
-      {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
-      {adding.value && (
-        <NewToken
-          title={name}
-          path={path}
-          described={false}
-          onClose={close}
-          onMade={(secret) => {
-            createdSecret.value = secret;
-            close();
-          }}
-        >
-          {live.value && <p>The current token is revoked immediately. Update every program that uses it.</p>}
-        </NewToken>
-      )}
-      {revoking.value && (
-        <Revoke
-          name={name}
-          path={path}
-          onClose={() => {
-            createdSecret.value = undefined;
-            close();
-          }}
-        />
-      )}
+      <CreatedToken secret={secret.value} />
     </div>
   );
 };

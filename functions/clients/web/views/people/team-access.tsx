@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form, Select } from '#clients/web/parts/form.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { all, call, change, create, related } from '#clients/web/session.ts';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Select } from '#clients/web/parts/fields.tsx';
+import { Line, Tags } from '#clients/web/parts/list.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { all, change, create, related } from '#clients/web/session.ts';
 import {
   projectLevels,
   projectParts,
@@ -54,15 +55,10 @@ const load = async ({ what, id, organization }: On): Promise<ViewData> => {
 };
 
 export const TeamAccess = (on: On) => {
-  const live = useLive(
-    `access/${on.id}`,
-    () => load(on),
-    () => 30_000,
-  );
-  const { editing, removing, close } = useEntry<TeamGrant>(live.refresh);
+  const live = useLive(`access/${on.id}`, () => load(on), 30_000);
+  const close = live.refresh;
   return (
-    <section class="panel pad stack" aria-label="Team access">
-      <h2>Team access</h2>
+    <Panel title="Team access">
       <p class="soft">
         {on.what === 'workspace'
           ? 'In addition to project and organization access. Owners have full access.'
@@ -73,68 +69,55 @@ export const TeamAccess = (on: On) => {
           <>
             <ul class="stack tight">
               {granted.map((access) => (
-                <Line
-                  key={access.grant.id}
-                  {...access}
-                  on={on}
-                  onEdit={() => (editing.value = access)}
-                  onRemove={() => (removing.value = access)}
-                />
+                <Granted key={access.grant.id} {...access} on={on} onClose={close} />
               ))}
             </ul>
             {on.may && free.length > 0 && (
               <div>
-                <button type="button" onClick={() => (editing.value = 'new')}>
-                  Add team access
-                </button>
+                <DialogButton text="Add team access" onClose={close}>
+                  {(close) => <EditAccess on={on} free={free} onClose={close} />}
+                </DialogButton>
               </div>
-            )}
-            {editing.value && (
-              <EditAccess
-                on={on}
-                granted={editing.value === 'new' ? undefined : editing.value}
-                free={free}
-                onClose={close}
-              />
             )}
           </>
         )}
       </Loaded>
-      {removing.value && (
-        <Confirm
-          title={`Remove the access of ${removing.value.team?.attributes.name}?`}
-          yes="Remove access"
-          onYes={() => call('DELETE', `/team-${on.what}s/${removing.value?.grant.id}`)}
-          onClose={close}
-        >
-          <p>The team loses access immediately. Runs that its members queued continue.</p>
-        </Confirm>
-      )}
-    </section>
+    </Panel>
   );
 };
 
-interface LineProps extends TeamGrant {
-  on: On;
-  onEdit(): void;
-  onRemove(): void;
-}
-
-const Line = ({ grant, team, on, onEdit, onRemove }: LineProps) => {
-  const name = team?.attributes.name ?? related(grant, 'team');
+const Granted = ({ on, onClose, ...access }: TeamGrant & { on: On; onClose(): void }) => {
+  const { grant, team } = access;
+  const id = related(grant, 'team') ?? '';
+  const name = team?.attributes.name ?? id;
+  const of = `the access of ${name}`;
   return (
-    <li class="row spread">
-      <span class="break">
-        <a href={hrefOf({ view: 'team', organization: on.organization, id: related(grant, 'team') ?? '' })}>{name}</a>{' '}
-        <span class="tag">{grant.attributes.access}</span>
-      </span>
+    <Line
+      title={
+        <>
+          <a href={hrefOf({ view: 'team', organization: on.organization, id })}>{name}</a>{' '}
+          <Tags of={[grant.attributes.access]} />
+        </>
+      }
+    >
       {on.may && (
-        <span class="row">
-          <SmallButton text="Change" of={`the access of ${name}`} onClick={onEdit} />
-          <SmallButton text="Remove" of={`the access of ${name}`} onClick={onRemove} />
-        </span>
+        <>
+          <DialogButton small text="Change" of={of} onClose={onClose}>
+            {(close) => <EditAccess on={on} granted={access} onClose={close} />}
+          </DialogButton>
+          <DeleteButton
+            text="Remove"
+            of={of}
+            noun="access"
+            path={`/team-${on.what}s/${grant.id}`}
+            danger={false}
+            onClose={onClose}
+          >
+            The team loses access immediately. Runs that its members queued continue.
+          </DeleteButton>
+        </>
       )}
-    </li>
+    </Line>
   );
 };
 
@@ -165,60 +148,56 @@ const attributesOf = (data: FormData, kind: On['what']): Record<string, unknown>
 
 interface EditProps {
   on: On;
-  granted: TeamGrant | undefined;
-  free: Resource<'teams'>[];
+  granted?: TeamGrant;
+  free?: Resource<'teams'>[];
   onClose(): void;
 }
 
-const EditAccess = ({ on: { what, id }, granted, free, onClose }: EditProps) => {
+const EditAccess = ({ on: { what, id }, granted, free = [], onClose }: EditProps) => {
   const parts = granted ? partsOf(granted.grant) : {};
   const level = useSignal<string>(granted?.grant.attributes.access ?? 'read');
-  const submit = async (data: FormData) => {
+  const submit = (data: FormData) => {
     const type = `team-${what}s`;
     const attributes = attributesOf(data, what);
-    await (granted
+    return granted
       ? change(`/${type}/${granted.grant.id}`, type, attributes)
       : create(`/${type}`, type, attributes, {
           team: { data: { type: 'teams', id: data.get('team') } },
           [what]: { data: { type: `${what}s`, id } },
-        }));
-    onClose();
+        });
   };
   const isProject = what === 'project';
   return (
-    <Dialog title={granted ? `Access of ${granted.team?.attributes.name}` : 'Add team access'} onClose={onClose}>
-      <Form submit={granted ? 'Save' : 'Add access'} onSubmit={submit} onCancel={onClose}>
-        {!granted && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
-        <Select
-          label="Access"
-          name="access"
-          options={isProject ? projectLevels : workspaceLevels}
-          value={level.value}
-          onChange={(value) => (level.value = value)}
-        />
-        {level.value === 'custom' && (
-          <>
-            {[...(isProject ? projectParts : []), ...workspaceParts].map(({ name, label, options }) => (
-              <Select
-                key={name}
-                label={label}
-                name={name}
-                options={options.map(([value, text]) => [value, text])}
-                value={String(parts[name] ?? options[0]?.[0])}
-              />
-            ))}
-            {[...(isProject ? projectSwitches : []), ...workspaceSwitches].map(([name, label]) => (
-              <Choice key={name} name={name} label={label} checked={parts[name] === true} />
-            ))}
-          </>
-        )}
-        <Choice
-          name="policy-overrides"
-          label="Override policies"
-          checked={parts['policy-overrides'] === true}
-          hint="Requires the organization permission to delegate policy overrides."
-        />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={granted ? `Access of ${granted.team?.attributes.name}` : 'Add team access'}
+      submit={granted ? 'Save' : 'Add access'}
+      values={parts}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      {!granted && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
+      <Select
+        label="Access"
+        name="access"
+        options={isProject ? projectLevels : workspaceLevels}
+        value={level.value}
+        onChange={(value) => (level.value = value)}
+      />
+      {level.value === 'custom' && (
+        <>
+          {[...(isProject ? projectParts : []), ...workspaceParts].map(({ name, label, options }) => (
+            <Select key={name} label={label} name={name} options={options.map(([value, text]) => [value, text])} />
+          ))}
+          {[...(isProject ? projectSwitches : []), ...workspaceSwitches].map(([name, label]) => (
+            <Choice key={name} name={name} label={label} />
+          ))}
+        </>
+      )}
+      <Choice
+        name="policy-overrides"
+        label="Override policies"
+        hint="Requires the organization permission to delegate policy overrides."
+      />
+    </FormDialog>
   );
 };

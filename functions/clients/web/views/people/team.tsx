@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { may, useOrganization } from '#clients/web/organization.ts';
-import { Attached } from '#clients/web/parts/attached.tsx';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
+import { Attached, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Choices, Form } from '#clients/web/parts/form.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Choices } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { TokensOf } from '#clients/web/parts/tokens.tsx';
 import { call, change, get } from '#clients/web/session.ts';
 import { organizationFlags } from '#clients/web/text/access.ts';
 import { nameOf, useMembers } from './members.tsx';
-import { TeamTokens } from './team-tokens.tsx';
-import { TeamFields, teamOf } from './teams.tsx';
+import { TeamFields } from './teams.tsx';
 
 interface ViewData {
   team: Resource<'teams'>;
@@ -23,34 +25,23 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One team: its members and organization access. */
-export const TeamView = ({ organization, id }: { organization: string; id: string }) => {
-  useOrganization(organization);
-  return (
-    <Single
-      what="team"
-      id={id}
-      organization={organization}
-      list={{ text: 'Teams', to: { view: 'teams', organization } }}
-      load={() => load(id)}
-      thing={({ team }) => team}
-    >
-      {(loaded, live) => <Team {...loaded} organization={organization} live={live} />}
-    </Single>
-  );
-};
+export const TeamView = (at: SingleAddress) => (
+  <Single {...at} view="team" load={() => load(at.id)} thing={({ team }) => team}>
+    {(loaded, live) => <Team {...loaded} organization={at.organization} live={live} />}
+  </Single>
+);
 
-const Team = ({ team, users, organization, live }: ViewData & { organization: string; live: Live<ViewData> }) => {
+const Team = ({ team, users, organization, live }: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { permissions } = team.attributes;
   return (
     <>
       <Managed
-        what="team"
-        thing={team}
-        list={{ view: 'teams', organization }}
+        view="team"
+        organization={organization}
+        resource={team}
         mayChange={permissions['can-update-sso-team-id']}
         mayDelete={permissions['can-destroy']}
-        attributesOf={teamOf}
-        fields={(basis) => <TeamFields team={basis} />}
+        fields={(current) => <TeamFields team={current} />}
         consequence={<>Members lose the team’s permissions immediately. They stay members of {organization}.</>}
         onChange={live.refresh}
       />
@@ -58,7 +49,13 @@ const Team = ({ team, users, organization, live }: ViewData & { organization: st
         <Access team={team} onChange={live.refresh} />
         <Members team={team} users={users} organization={organization} onChange={live.refresh} />
       </div>
-      {permissions['can-view-api-token'] && <TeamTokens team={team} />}
+      {permissions['can-view-api-token'] && (
+        <TokensOf
+          owner={team}
+          mayChange={permissions['can-update-api-token']}
+          none="No tokens yet. Create one to give a program, such as your CI, the permissions of this team."
+        />
+      )}
     </>
   );
 };
@@ -86,8 +83,7 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
     onChange();
   };
   return (
-    <section class="panel pad stack">
-      <h2>Organization access</h2>
+    <Panel title="Organization access">
       {owners ? (
         <p class="soft">Owners have full access.</p>
       ) : (
@@ -112,20 +108,13 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
       <p class="soft small">
         Access to single workspaces and projects is granted in their settings, in addition to this.
       </p>
-    </section>
+    </Panel>
   );
 };
 
-interface MembersProps extends ViewData {
-  organization: string;
-  onChange(): void;
-}
-
-const Members = ({ team, users, organization, onChange }: MembersProps) => {
+const Members = ({ team, users, organization, onChange }: ViewData & OrganizationProps & { onChange(): void }) => {
   const mayChange = team.attributes.permissions['can-update-membership'];
   const everybody = useMembers(organization, mayChange && may(organization, 'can-view-users'));
-  const relate = (method: 'POST' | 'DELETE', id: string) =>
-    call(method, `/teams/${team.id}/relationships/users`, { data: [{ type: 'users', id }] });
   const names = new Map(everybody.map(({ id, name }) => [id, name]));
   return (
     <aside class="panel pad stack" aria-label="Members">
@@ -136,10 +125,8 @@ const Members = ({ team, users, organization, onChange }: MembersProps) => {
         may={mayChange}
         none="No members yet."
         adding="Add a member"
-        prompt="Add a member …"
-        removing={(name) => `member ${name}`}
-        onAdd={(id) => relate('POST', id)}
-        onRemove={(id) => relate('DELETE', id)}
+        noun="member"
+        {...relating(`/teams/${team.id}/relationships/users`)}
         onChange={onChange}
       />
     </aside>

@@ -1,16 +1,15 @@
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Select, Text } from '#clients/web/parts/fields.tsx';
+import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
 /** Teams of the organization that the user can see. */
-export const Teams = ({ organization }: { organization: string }) => (
+export const Teams = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="team"
-    type="teams"
     view="team"
-    permission="can-create-team"
     note={({ length }) =>
       length < 2 && (
         <p class="soft">
@@ -19,21 +18,19 @@ export const Teams = ({ organization }: { organization: string }) => (
         </p>
       )
     }
-    line={({ attributes }) => <Line {...attributes} />}
     fields={<TeamFields />}
-    attributesOf={teamOf}
-  />
-);
-
-const Line = ({ name, visibility, 'users-count': users, 'sso-team-id': group }: Resource<'teams'>['attributes']) => (
-  <>
-    <span class="row">
-      <span class="title">{name}</span>
-      {visibility === 'secret' && <span class="tag">secret</span>}
-    </span>
-    <span class="meta">{name === 'owners' ? 'Full access' : group ? `Identity provider group: ${group}` : ''}</span>
-    <span class="end meta">{count(users, 'member')}</span>
-  </>
+  >
+    {({ id, attributes: { name, visibility, 'users-count': users, 'sso-team-id': group } }, to) => (
+      <Item
+        key={id}
+        to={to}
+        title={name}
+        tags={[visibility === 'secret' && 'secret']}
+        meta={name === 'owners' ? 'Full access' : group && `Identity provider group: ${group}`}
+        notes={[count(users, 'member')]}
+      />
+    )}
+  </ResourceList>
 );
 
 const visibilities = [
@@ -42,27 +39,18 @@ const visibilities = [
 ] as const;
 
 export const TeamFields = ({ team }: { team?: Resource<'teams'> }) => {
-  const attributes = team?.attributes;
+  const permissions = team?.attributes.permissions;
   return (
     <>
-      {(!attributes || attributes.permissions['can-update-name']) && (
-        <Text label="Name" name="name" required autoFocus={!attributes} value={attributes?.name} />
-      )}
-      {(!attributes || attributes.permissions['can-update-visibility']) && (
-        <Select label="Visibility" name="visibility" options={visibilities} value={attributes?.visibility} />
+      {(!permissions || permissions['can-update-name']) && <Text label="Name" name="name" required autoFocus={!team} />}
+      {(!permissions || permissions['can-update-visibility']) && (
+        <Select label="Visibility" name="visibility" options={visibilities} />
       )}
       <Text
         label="Identity provider group"
         name="sso-team-id"
-        value={attributes?.['sso-team-id'] ?? ''}
         hint="Users who sign in through OpenID Connect and belong to this group are members of the team."
       />
     </>
   );
 };
-
-export const teamOf = (data: FormData) => ({
-  ...(data.has('name') ? { name: textOf(data, 'name') } : {}),
-  ...(data.has('visibility') ? { visibility: data.get('visibility') } : {}),
-  'sso-team-id': textOf(data, 'sso-team-id') ?? null,
-});

@@ -1,10 +1,12 @@
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import { askForIssuer, depart, failed, issuer } from '#clients/web/issuer.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Button } from '#clients/web/parts/button.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
-import { CreatedToken, TokenDialogs, TokenList, useTokenWork } from '#clients/web/parts/tokens.tsx';
+import { CreatedToken, NewToken, TokenList } from '#clients/web/parts/tokens.tsx';
 import { all, get, isSession } from '#clients/web/session.ts';
 import { Identities } from './identities.tsx';
 
@@ -21,49 +23,50 @@ const load = async (): Promise<ViewData> => {
 };
 
 export const Tokens = () => {
-  const live = useLive('tokens', load, () => 30_000);
-  const work = useTokenWork();
-  const { adding, createdSecret, revoking } = work;
+  const live = useLive('tokens', load, 30_000);
+  const secret = useSignal<string | undefined>(undefined);
+  const user = live.value?.user;
   const fromTerraform = new URLSearchParams(location.search).get('source') === 'terraform-login';
+  const show = (created: string) => {
+    secret.value = created;
+    live.refresh();
+  };
   return (
     <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
       <div class="row spread">
         <h1>API tokens</h1>
-        <button type="button" class="primary" onClick={() => (adding.value = true)}>
-          New token
-        </button>
+        <NewToken
+          primary
+          text="New token"
+          title="New API token"
+          path={`/users/${user?.id}/authentication-tokens`}
+          disabled={!user}
+          described
+          onMade={show}
+        />
       </div>
-      {fromTerraform && !createdSecret.value && (
+      {fromTerraform && !secret.value && (
         <Notice>
           <code>terraform login</code> is waiting for a token. Create one here and paste it into the terminal.
         </Notice>
       )}
-      {createdSecret.value && <CreatedToken secret={createdSecret.value} />}
+      <CreatedToken secret={secret.value} />
       <Connect />
       <Loaded live={live} what="tokens">
-        {({ user, tokens }) => (
-          <>
-            <TokenList
-              tokens={tokens}
-              none="No tokens yet. Create one to use the terraform command line or the API as yourself."
-              onRevoke={(token) => (revoking.value = token)}
-            />
-            <TokenDialogs
-              title="New API token"
-              path={`/users/${user.id}/authentication-tokens`}
-              work={work}
-              refresh={live.refresh}
-            />
-          </>
+        {({ tokens }) => (
+          <TokenList
+            tokens={tokens}
+            none="No tokens yet. Create one to use the terraform command line or the API as yourself."
+            mayRevoke
+            onChange={live.refresh}
+          />
         )}
       </Loaded>
-      {isPerson(live.value?.user) && <Identities />}
+      {/* Tokens of teams and organizations cannot sign in. */}
+      {user?.attributes['is-service-account'] === false && <Identities />}
     </Shell>
   );
 };
-
-/** Tokens of teams and organizations cannot sign in. */
-const isPerson = (user: Resource<'users'> | undefined): boolean => user?.attributes['is-service-account'] === false;
 
 /** For users who signed in with a token and could use the identity provider as the same user. */
 const Connect = () => {
@@ -76,9 +79,7 @@ const Connect = () => {
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
       <p>You signed in with a token. Connect {issuer.value} to sign in with it as the same user.</p>
       <div class="row ends">
-        <button type="button" onClick={() => depart({ connects: true })}>
-          Connect with {issuer.value}
-        </button>
+        <Button text={`Connect with ${issuer.value}`} onClick={() => depart({ connects: true })} />
       </div>
     </section>
   );

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
-import { Loaded } from '#clients/web/parts/basics.tsx';
+import { useList, useLive } from '#clients/web/live.ts';
+import { Facts, Loaded } from '#clients/web/parts/basics.tsx';
 import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
-import { all, content } from '#clients/web/session.ts';
+import { Unfold } from '#clients/web/parts/section.tsx';
+import { content } from '#clients/web/session.ts';
 import { safeHref } from '#clients/web/text/inline.ts';
 import type { TagLevel } from '#run/task-stages.ts';
 
@@ -21,39 +21,25 @@ interface Tag {
 const isProminent = ({ label }: Tag): boolean => ['severity', 'status'].includes(label.toLowerCase());
 
 export const Outcomes = ({ result }: { result: Resource<'task-results'> }) => {
-  const open = useSignal(false);
   const count = result.attributes['task-result-outcomes-count'] as number;
   return (
-    <details
-      class="outcomes"
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
-      <summary>{count === 1 ? '1 outcome' : `${count} outcomes`}</summary>
-      {open.value && <List result={result} count={count} />}
-    </details>
+    <Unfold class="outcomes" summary={count === 1 ? '1 outcome' : `${count} outcomes`}>
+      {() => <List key={`${count} ${result.attributes['updated-at']}`} result={result} />}
+    </Unfold>
   );
 };
 
-const List = ({ result, count }: { result: Resource<'task-results'>; count: number }) => {
-  const live = useLive(
-    `outcomes/${result.id}/${count}/${result.attributes['updated-at']}`,
-    async () => (await all<'task-result-outcomes'>(`/task-results/${result.id}/outcomes`)).data,
-    () => undefined,
-  );
-  return (
-    <Loaded live={live} what="outcomes">
-      {(outcomes) => (
-        <ul class="stack">
-          {outcomes.map((outcome) => (
-            <Outcome key={outcome.id} outcome={outcome} />
-          ))}
-        </ul>
-      )}
-    </Loaded>
-  );
-};
+const List = ({ result }: { result: Resource<'task-results'> }) => (
+  <Loaded live={useList<'task-result-outcomes'>(`/task-results/${result.id}/outcomes`)} what="outcomes">
+    {(outcomes) => (
+      <ul class="stack">
+        {outcomes.map((outcome) => (
+          <Outcome key={outcome.id} outcome={outcome} />
+        ))}
+      </ul>
+    )}
+  </Loaded>
+);
 
 const Tags = ({ tags }: { tags: Tag[] }) => (
   <>
@@ -83,42 +69,25 @@ const Outcome = ({ outcome }: { outcome: Resource<'task-result-outcomes'> & { li
         {href && <ExternalLink href={href}>More about {attributes['outcome-id']}</ExternalLink>}
       </div>
       {others.length > 0 && (
-        <dl class="facts">
-          {others.map((tag) => (
-            <>
-              <dt>{tag.label}</dt>
-              <dd class="row">
-                <Tags tags={[tag]} />
-              </dd>
-            </>
-          ))}
-        </dl>
+        <Facts
+          facts={others.map((tag) => [
+            tag.label,
+            <span key={tag.label} class="row">
+              <Tags tags={[tag]} />
+            </span>,
+          ])}
+        />
       )}
-      {links?.body && <Body id={outcome.id} name={attributes['outcome-id']} />}
+      {links?.body && (
+        <Unfold summary={`Details of ${attributes['outcome-id']}`}>{() => <Body id={outcome.id} />}</Unfold>
+      )}
     </li>
   );
 };
 
-const Body = ({ id, name }: { id: string; name: string }) => {
-  const open = useSignal(false);
-  return (
-    <details
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
-      <summary>Details of {name}</summary>
-      {open.value && <Text id={id} />}
-    </details>
-  );
-};
-
-const Text = ({ id }: { id: string }) => {
-  const live = useLive(
-    `outcome/${id}`,
-    async () => (await content(`/task-result-outcomes/${id}/body`)).text(),
-    () => undefined,
-  );
+const Body = ({ id }: { id: string }) => {
+  const path = `/task-result-outcomes/${id}/body`;
+  const live = useLive(path, async () => (await content(path)).text());
   return (
     <Loaded live={live} what="text">
       {(text) => <Markdown text={text} />}

@@ -1,9 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { messageOf } from '#clients/client/run-facts.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
+import { Fold } from '#clients/web/parts/section.tsx';
 import { all, get, related } from '#clients/web/session.ts';
 import { type Override, OverrideForm } from '../runs/override.tsx';
 
@@ -72,37 +76,26 @@ interface Props {
 /** Results come with a status change of the run, so each is read once. */
 const Panel = ({ title, id, run, load, override }: Props) => {
   const waits = override?.path !== undefined && run.attributes.permissions['can-override-policy-check'];
-  const live = useLive(
-    `${id}/${run.attributes.status}`,
-    () => load(id),
-    () => undefined,
-  );
-  const opened = useSignal<boolean | undefined>(undefined);
+  const live = useLive(`${id}/${run.attributes.status}`, () => load(id));
   const status: string | undefined = live.value?.judgement.attributes.status;
-  const open = opened.value ?? (waits || (status !== undefined && telling.has(status)));
   return (
-    <details
-      class="panel"
-      open={open}
-      onToggle={(event) => {
-        if (event.currentTarget.open !== open) opened.value = event.currentTarget.open;
-      }}
+    <Fold
+      title={title}
+      status={status && (words[status] ?? status)}
+      summary={live.value && <Counts sets={live.value.sets} />}
+      open={waits || (status !== undefined && telling.has(status))}
     >
-      <summary>
-        <h2>{title}</h2>
-        {status && <span class="soft small">{words[status] ?? status}</span>}
-        <span class="grow" />
-        {live.value && <Counts sets={live.value.sets} />}
-      </summary>
-      <div class="pad stack">
-        <Loaded live={live} what={title.toLowerCase()}>
-          {(judged) => <Details {...judged} />}
-        </Loaded>
-        {waits && live.value && override?.path && (
-          <OverrideForm path={override.path} autoApply={run.attributes['auto-apply']} refresh={override.refresh} />
-        )}
-      </div>
-    </details>
+      {() => (
+        <div class="pad stack">
+          <Loaded live={live} what={title.toLowerCase()}>
+            {(judged) => <Details {...judged} />}
+          </Loaded>
+          {waits && live.value && override?.path && (
+            <OverrideForm path={override.path} autoApply={run.attributes['auto-apply']} refresh={override.refresh} />
+          )}
+        </div>
+      )}
+    </Fold>
   );
 };
 
@@ -181,7 +174,7 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
           {marks[status] ?? status}
         </strong>
         <strong class="break">{policy_name}</strong>
-        <span class="tag">{enforcement_level}</span>
+        <Tags of={[enforcement_level]} />
       </p>
       {description && <p class="soft break">{description}</p>}
       {status !== 'passed' && query && <code class="small break">{query}</code>}
@@ -195,19 +188,10 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
         </ul>
       )}
       {hidden > 0 && !whole.value && (
-        <button type="button" class="small-button" onClick={() => (whole.value = true)}>
-          Show {count(hidden, 'more message')}
-        </button>
+        <SmallButton text={`Show ${count(hidden, 'more message')}`} onClick={() => (whole.value = true)} />
       )}
     </li>
   );
 };
 
 const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Evaluation failed' };
-
-/** A string, or the message of an object that has one. */
-const messageOf = (item: unknown): string => {
-  if (typeof item === 'string') return item;
-  const { msg } = (item ?? {}) as { msg?: unknown };
-  return typeof msg === 'string' ? msg : JSON.stringify(item);
-};

@@ -1,10 +1,11 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { itemsOf, may, useItems, useOrganization } from '#clients/web/organization.ts';
-import { Attached, type Item } from '#clients/web/parts/attached.tsx';
+import { itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
+import { Attached, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
-import { kindNames, PolicySetFields, policySetOf } from '#clients/web/parts/policy-set-fields.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
+import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
 import { call } from '#clients/web/session.ts';
 import { Parameters } from '../variables/variables.tsx';
 import { Policies } from './policies-of-set.tsx';
@@ -23,81 +24,43 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One policy set: policies, parameters and scope. */
-export const PolicySetView = ({ organization, id }: { organization: string; id: string }) => {
-  useOrganization(organization);
-  return (
-    <Single
-      what="policy set"
-      id={id}
-      organization={organization}
-      list={{ text: 'Policy sets', to: { view: 'policy-sets', organization } }}
-      load={() => load(id)}
-      thing={({ set }) => set}
-    >
-      {(loaded, live) => <PolicySet {...loaded} organization={organization} live={live} />}
-    </Single>
-  );
-};
+export const PolicySetView = (at: SingleAddress) => (
+  <Single {...at} view="policy-set" load={() => load(at.id)} thing={({ set }) => set}>
+    {(loaded, live) => <PolicySet {...loaded} organization={at.organization} live={live} />}
+  </Single>
+);
 
-interface Props extends ViewData {
-  organization: string;
-  live: Live<ViewData>;
-}
-
-const PolicySet = ({ set, included, organization, live }: Props) => {
+const PolicySet = ({ set, included, organization, live }: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { kind, global, overridable, versioned } = set.attributes;
   const mayWrite = may(organization, 'can-update-sentinel');
-  const policies = idsOf(set, 'policies').flatMap((id) => included.find((resource) => resource.id === id) ?? []);
+  const policies = relatedIds(set, 'policies').flatMap((id) => included.find((resource) => resource.id === id) ?? []);
+  const shared = { set, organization, may: mayWrite, onChange: live.refresh };
   return (
     <>
       <Managed
-        what="policy set"
-        thing={set}
-        list={{ view: 'policy-sets', organization }}
+        view="policy-set"
+        organization={organization}
+        resource={set}
         mayChange={mayWrite}
-        mayDelete={mayWrite}
-        attributesOf={(data) => policySetOf(data, kind)}
-        fields={(basis) => <PolicySetFields set={basis} kind={kind} />}
+        fields={() => <PolicySetFields kind={kind} />}
         consequence={<>New runs in {global ? 'all workspaces' : 'its workspaces'} are no longer checked with it.</>}
         onChange={live.refresh}
       />
       <p class="row">
-        <span class="tag">{kindNames[kind] ?? kind}</span>
-        {overridable && <span class="tag">overridable</span>}
+        <Tags of={[kindNames[kind] ?? kind, overridable && 'overridable']} />
       </p>
       <div class="sides">
         <div class="stack">
-          {policies.length === 0 && <PolicyVersions set={set} may={mayWrite} onChange={live.refresh} />}
-          {!versioned && (
-            <Policies
-              set={set}
-              policies={policies}
-              organization={organization}
-              may={mayWrite}
-              onChange={live.refresh}
-            />
-          )}
+          {policies.length === 0 && <PolicyVersions {...shared} />}
+          {!versioned && <Policies {...shared} policies={policies} />}
           <h2>Parameters</h2>
           <Parameters set={set} organization={organization} may={mayWrite} />
         </div>
-        <Reach {...{ set, included, organization, may: mayWrite, onChange: live.refresh }} />
+        <Reach {...shared} included={included} />
       </div>
     </>
   );
 };
-
-const idsOf = ({ relationships }: Resource, name: string): string[] => {
-  const data = relationships?.[name]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => id) : [];
-};
-
-interface ReachProps extends ViewData {
-  organization: string;
-  may: boolean;
-  onChange(): void;
-}
-
-type Relation = 'workspaces' | 'projects' | 'workspace-exclusions' | 'project-exclusions';
 
 /** Selectors are set with the API. */
 const ReachByTags = ({ set }: { set: Resource<'policy-sets'> }) => {
@@ -124,38 +87,38 @@ const ReachByTags = ({ set }: { set: Resource<'policy-sets'> }) => {
   );
 };
 
+interface ReachProps extends ViewData, OrganizationProps {
+  may: boolean;
+  onChange(): void;
+}
+
 /** Scope of the set, and its exclusions. */
 const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   const workspaces = useItems(organization, 'workspaces', may);
   const projects = useItems(organization, 'projects', may);
-  const attached = (relation: Relation, adding: string) => {
+  const { global, 'scoping-type': scoping } = set.attributes;
+  if (scoping === 'tag') return <ReachByTags set={set} />;
+  const attached = (relation: string, adding: string) => {
     const kind = relation.startsWith('workspace') ? 'workspaces' : 'projects';
-    const ids = new Set(idsOf(set, relation));
-    const items: Item[] = itemsOf(
-      included.filter(({ id }) => ids.has(id)),
-      organization,
-      kind,
-    );
-    const relate = (method: 'POST' | 'DELETE', id: string) =>
-      call(method, `/policy-sets/${set.id}/relationships/${relation}`, { data: [{ type: kind, id }] });
+    const ids = new Set(relatedIds(set, relation));
     return (
       <Attached
-        items={items}
+        items={itemsOf(
+          included.filter(({ id }) => ids.has(id)),
+          organization,
+          kind,
+        )}
         others={kind === 'workspaces' ? workspaces : projects}
         may={may}
         adding={adding}
-        prompt={`${adding} …`}
-        removing={(name) => `${kind === 'workspaces' ? 'workspace' : 'project'} ${name}`}
-        onAdd={(id) => relate('POST', id)}
-        onRemove={(id) => relate('DELETE', id)}
+        noun={kind === 'workspaces' ? 'workspace' : 'project'}
+        {...relating(`/policy-sets/${set.id}/relationships/${relation}`, kind)}
         onChange={onChange}
       />
     );
   };
-  const { global, 'scoping-type': scoping } = set.attributes;
-  if (scoping === 'tag') return <ReachByTags set={set} />;
-  const excluded = idsOf(set, 'workspace-exclusions').length + idsOf(set, 'project-exclusions').length > 0;
-  const chosen = idsOf(set, 'workspaces').length + idsOf(set, 'projects').length > 0;
+  const excluded = [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
+  const chosen = [...relatedIds(set, 'workspaces'), ...relatedIds(set, 'projects')].length > 0;
   return (
     <aside class="panel pad stack" aria-label="Scope">
       <h2>Applies to</h2>

@@ -2,9 +2,11 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Code, Loaded } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form } from '#clients/web/parts/form.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
+import { Section } from '#clients/web/parts/section.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { type Picked, policies, uploadPolicies } from '#clients/web/upload.ts';
 
@@ -27,72 +29,57 @@ export const PolicyVersions = ({ set, may, onChange }: Props) => {
     async () => (await call<Resource[]>('GET', `/policy-sets/${set.id}/versions?page[size]=${pageSize}`)).data,
     ([newest]) => (newest?.attributes.status === 'pending' ? pollMs : undefined),
   );
-  const uploading = useSignal(false);
   const close = () => {
-    uploading.value = false;
     // Rejected versions are listed too.
     live.refresh();
     onChange();
   };
+  const upload = (
+    <DialogButton text="Upload a version" onClose={close}>
+      {(close) => <Upload set={set} onClose={close} />}
+    </DialogButton>
+  );
   return (
-    <section class="stack" aria-label="Versions">
-      <div class="row spread">
-        <h2>Versions</h2>
-        {may && (
-          <button type="button" onClick={() => (uploading.value = true)}>
-            Upload a version
-          </button>
-        )}
-      </div>
+    <Section title="Versions" action={may && upload}>
       <Loaded live={live} what="versions">
         {(versions) =>
           versions.length === 0 ? (
             <Empty kind={set.attributes.kind} />
           ) : (
-            <ul class="panel list" aria-label="Versions">
-              {versions.map((version) => (
-                <Line
+            <List label="Versions" of={versions}>
+              {(version) => (
+                <Version
                   key={version.id}
                   version={version}
                   policies={version.id === current ? set.attributes['policy-count'] : undefined}
                 />
-              ))}
-            </ul>
+              )}
+            </List>
           )
         }
       </Loaded>
-      {uploading.value && <Upload set={set} onClose={close} />}
-    </section>
+    </Section>
   );
 };
 
 const tones: Record<string, string> = { ready: 'good', errored: 'bad', pending: 'running' };
 
-/** `policies`: number of policies in the current version. */
-const Line = ({
-  version,
-  policies: counted,
-}: {
+interface VersionProps {
   version: Resource<'policy-set-versions'>;
+  /** Number of policies in the current version. */
   policies: number | undefined;
-}) => {
+}
+
+const Version = ({ version, policies: counted }: VersionProps) => {
   const { status, 'created-at': at, 'error-message': problem } = version.attributes;
   return (
-    <li class="item">
-      <span class="row">
-        <span class="mono">{version.id}</span>
-        {counted !== undefined && <span class="tag">current version</span>}
-      </span>
-      <span class="meta break">
-        {problem ?? (counted === undefined ? '' : counted === 1 ? '1 policy' : `${counted} policies`)}
-      </span>
-      <span class="end">
-        <span class={`status ${tones[status] ?? ''}`}>{status}</span>
-        <span class="meta">
-          <Ago at={at} />
-        </span>
-      </span>
-    </li>
+    <Item
+      title={<span class="mono">{version.id}</span>}
+      tags={[counted !== undefined && 'current version']}
+      meta={problem ?? (counted === undefined ? '' : counted === 1 ? '1 policy' : `${counted} policies`)}
+      end={<span class={`status ${tones[status] ?? ''}`}>{status}</span>}
+      notes={[<Ago key="at" at={at} />]}
+    />
   );
 };
 
@@ -113,21 +100,22 @@ const Empty = ({ kind }: { kind: string }) => (
 
 const Upload = ({ set, onClose }: { set: Resource<'policy-sets'>; onClose(): void }) => {
   const source = useSignal<Picked | undefined>(undefined);
-  const submit = async () => {
-    if (source.value) await uploadPolicies(set.id, source.value);
-    onClose();
-  };
+  const submit = async () => source.value && uploadPolicies(set.id, source.value);
   return (
-    <Dialog title={`New version of ${set.attributes.name}`} onClose={onClose}>
-      <Form submit="Upload" disabled={!source.value} onSubmit={submit} onCancel={onClose}>
-        <Picker
-          label="Policies"
-          source={source}
-          kind={policies}
-          says="Choose the folder with policies.hcl and its .rego files, or an archive (.tar.gz)."
-        />
-        <p class="soft">It replaces the previous version. New runs are checked with it.</p>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`New version of ${set.attributes.name}`}
+      submit="Upload"
+      disabled={!source.value}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Picker
+        label="Policies"
+        source={source}
+        kind={policies}
+        says="Choose the folder with policies.hcl and its .rego files, or an archive (.tar.gz)."
+      />
+      <p class="soft">It replaces the previous version. New runs are checked with it.</p>
+    </FormDialog>
   );
 };

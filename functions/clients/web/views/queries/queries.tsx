@@ -1,23 +1,20 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { go, hrefOf } from '#clients/web/location.ts';
+import { go } from '#clients/web/location.ts';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form } from '#clients/web/parts/form.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, type Values } from '#clients/web/parts/fields.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { call, create, related } from '#clients/web/session.ts';
 import { configuration, type Picked, upload } from '#clients/web/upload.ts';
 import { QueryStatus } from './status.tsx';
 
-interface Props {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-}
-
 const size = 50;
-const everyMs = 3_000;
 
 const load = async ({ id }: Resource<'workspaces'>): Promise<{ queries: Resource<'queries'>[]; total: number }> => {
   const path = `/workspaces/${id}/queries?include=created_by&page[size]=${size}`;
@@ -27,21 +24,17 @@ const load = async ({ id }: Resource<'workspaces'>): Promise<{ queries: Resource
 };
 
 /** Runs of `terraform query` in a workspace. */
-export const Queries = ({ workspace, organization }: Props) => {
-  const live = useLive(
-    `queries/${workspace.id}`,
-    () => load(workspace),
-    () => everyMs,
-  );
-  const starting = useSignal(false);
+export const Queries = ({ workspace, organization }: WorkspaceProps) => {
+  const { name, permissions } = workspace.attributes;
+  const live = useLive(`queries/${workspace.id}`, () => load(workspace), 3_000);
   return (
     <section class="stack">
       <div class="row spread">
         <p class="soft">Queries look for existing resources that Terraform does not manage yet.</p>
-        {workspace.attributes.permissions['can-queue-run'] && (
-          <button type="button" onClick={() => (starting.value = true)}>
-            Run query
-          </button>
+        {permissions['can-queue-run'] && (
+          <DialogButton text="Run query">
+            {(close) => <NewQuery workspace={workspace} organization={organization} onClose={close} />}
+          </DialogButton>
         )}
       </div>
       <Loaded live={live} what="queries">
@@ -53,11 +46,23 @@ export const Queries = ({ workspace, organization }: Props) => {
             </p>
           ) : (
             <>
-              <ul class="panel list" aria-label="Queries">
-                {queries.map((query) => (
-                  <Line key={query.id} query={query} workspace={workspace} organization={organization} />
-                ))}
-              </ul>
+              <List label="Queries" of={queries}>
+                {(query) => (
+                  <Item
+                    key={query.id}
+                    to={{ view: 'query', organization, workspace: name, query: query.id }}
+                    title={<span class="title mono">{query.id}</span>}
+                    meta={
+                      <>
+                        by <Person id={related(query, 'created-by')} /> · Terraform{' '}
+                        {query.attributes['terraform-version']}
+                      </>
+                    }
+                    end={<QueryStatus query={query} />}
+                    notes={[<Ago key="at" at={query.attributes['created-at']} />]}
+                  />
+                )}
+              </List>
               {total > queries.length && (
                 <p class="soft">
                   The latest {queries.length} of {total}.
@@ -67,64 +72,36 @@ export const Queries = ({ workspace, organization }: Props) => {
           )
         }
       </Loaded>
-      {starting.value && (
-        <NewQuery workspace={workspace} organization={organization} onClose={() => (starting.value = false)} />
-      )}
     </section>
   );
 };
 
-const Line = ({ query, workspace, organization }: Props & { query: Resource<'queries'> }) => (
-  <li>
-    <a
-      class="item"
-      href={hrefOf({ view: 'query', organization, workspace: workspace.attributes.name, query: query.id })}
-    >
-      <span class="title mono">{query.id}</span>
-      <span class="meta">
-        by <Person id={related(query, 'created-by')} /> · Terraform {query.attributes['terraform-version']}
-      </span>
-      <span class="end">
-        <QueryStatus query={query} />
-        <span class="meta">
-          <Ago at={query.attributes['created-at']} />
-        </span>
-      </span>
-    </a>
-  </li>
-);
-
-const NewQuery = ({ workspace, organization, onClose }: Props & { onClose(): void }) => {
+const NewQuery = ({ workspace, organization, onClose }: WorkspaceProps & { onClose(): void }) => {
   const source = useSignal<Picked | undefined>(undefined);
-  const submit = async (data: FormData) => {
+  const { name } = workspace.attributes;
+  const submit = async (_: FormData, fields: Values) => {
     const id = source.value && (await upload(workspace.id, source.value, true));
-    const query = await create(
-      '/queries',
-      'queries',
-      { source: 'tfe-ui', 'generate-config-out': data.has('generate') },
-      {
-        workspace: { data: { type: 'workspaces', id: workspace.id } },
-        ...(id ? { 'configuration-version': { data: { type: 'configuration-versions', id } } } : {}),
-      },
-    );
-    go({ view: 'query', organization, workspace: workspace.attributes.name, query: query.id });
+    const attributes = { source: 'tfe-ui', ...fields };
+    const query = await create('/queries', 'queries', attributes, {
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+      'configuration-version': id ? { data: { type: 'configuration-versions', id } } : undefined,
+    });
+    go({ view: 'query', organization, workspace: name, query: query.id });
   };
   return (
-    <Dialog title={`Run a query in ${workspace.attributes.name}`} onClose={onClose}>
-      <Form submit="Run query" onSubmit={submit} onCancel={onClose}>
-        <Picker
-          label="Configuration"
-          source={source}
-          kind={configuration}
-          says="Uses the latest configuration of this workspace, unless you choose another one. Its .tfquery.hcl files define the resources to look for."
-        />
-        <Choice
-          name="generate"
-          label="Generate configuration"
-          hint="For each resource found: a resource block and an import block."
-          checked
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={`Run a query in ${name}`} submit="Run query" onSubmit={submit} onClose={onClose}>
+      <Picker
+        label="Configuration"
+        source={source}
+        kind={configuration}
+        says="Uses the latest configuration of this workspace, unless you choose another one. Its .tfquery.hcl files define the resources to look for."
+      />
+      <Choice
+        name="generate-config-out"
+        label="Generate configuration"
+        hint="For each resource found: a resource block and an import block."
+        initial
+      />
+    </FormDialog>
   );
 };

@@ -1,10 +1,12 @@
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
-import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Duration, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
 import { call, content, related } from '#clients/web/session.ts';
 import { saveFile } from '#clients/web/text/save.ts';
 import { QueryResults } from './results.tsx';
@@ -20,34 +22,28 @@ const load = async (id: string): Promise<Query> => {
   return data;
 };
 
-/** One query: its results and Terraform's output. */
-export const QueryView = ({
-  organization,
-  workspace,
-  query: id,
-}: {
-  organization: string;
+interface Props extends OrganizationProps {
   workspace: string;
   query: string;
-}) => {
+}
+
+/** One query: its results and Terraform's output. */
+export const QueryView = ({ organization, workspace, query: id }: Props) => {
   const live = useLive(
     `query/${id}`,
     () => load(id),
     (query) => (isOver(query) ? undefined : 1_000),
   );
   return (
-    <Shell
+    <Page
       title={`Query in ${workspace}`}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: workspace, to: { view: 'workspace', organization, workspace, tab: 'queries' } },
-        { text: id },
-      ]}
+      organization={organization}
+      crumbs={[{ text: workspace, to: { view: 'workspace', organization, workspace, tab: 'queries' } }, { text: id }]}
+      live={live}
+      what="query"
     >
-      <Loaded live={live} what="query">
-        {(query) => <QueryPage query={query} live={live} />}
-      </Loaded>
-    </Shell>
+      {(query) => <QueryPage query={query} live={live} />}
+    </Page>
   );
 };
 
@@ -57,19 +53,18 @@ const QueryPage = ({ query, live }: { query: Query; live: Live<Query> }) => {
   const waits = attributes.status === 'pending' || attributes.status === 'queued';
   return (
     <>
-      <div class="row spread">
-        <div class="grow stack tight">
-          <div class="row">
-            <h1>Query</h1>
-            <QueryStatus query={query} />
-          </div>
-          <p class="soft break">
+      <Titled
+        title="Query"
+        beside={<QueryStatus query={query} />}
+        description={
+          <>
             <span class="mono">{query.id}</span> by <Person id={related(query, 'created-by')} />,{' '}
             <Ago at={attributes['created-at']} />
-          </p>
-        </div>
+          </>
+        }
+      >
         <Actions query={query} refresh={live.refresh} />
-      </div>
+      </Titled>
       {attributes['end-reason'] && <Notice kind="bad">{attributes['end-reason']}</Notice>}
       <div class="sides">
         <section class="panel" aria-label="Results">
@@ -122,37 +117,21 @@ const About = ({ query: { attributes } }: { query: Query }) => {
 };
 
 const Actions = ({ query, refresh }: { query: Query; refresh(): void }) => {
-  const action = useAction();
   const { actions, status, 'generate-config-out': generates } = query.attributes;
-  const perform = async (work: () => Promise<unknown>) => {
-    await action.perform(work);
-    refresh();
-  };
-  const act = (name: string) => perform(() => call('POST', `/queries/${query.id}/actions/${name}`));
+  const act = (name: string) => () => call('POST', `/queries/${query.id}/actions/${name}`);
   const download = async () => {
     const response = await content(`/queries/${query.id}/generated-configuration`);
     saveFile(await response.text(), `${query.id}.tf`);
   };
   return (
-    <div class="stack tight">
-      <div class="row">
-        {actions['is-cancelable'] && (
-          <button type="button" class="danger" onClick={() => act('cancel')}>
-            Cancel
-          </button>
-        )}
-        {actions['is-force-cancelable'] && (
-          <button type="button" class="danger" onClick={() => act('force-cancel')}>
-            Force cancel
-          </button>
-        )}
-        {status === 'finished' && generates && (
-          <button type="button" onClick={() => perform(download)}>
-            Download configuration
-          </button>
-        )}
-      </div>
-      {action.failure}
-    </div>
+    <>
+      {actions['is-cancelable'] && <ActionButton text="Cancel" danger work={act('cancel')} onDone={refresh} />}
+      {actions['is-force-cancelable'] && (
+        <ActionButton text="Force cancel" danger work={act('force-cancel')} onDone={refresh} />
+      )}
+      {status === 'finished' && generates && (
+        <ActionButton text="Download configuration" work={download} onDone={refresh} />
+      )}
+    </>
   );
 };

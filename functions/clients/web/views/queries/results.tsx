@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { count } from '#clients/client/text/time.ts';
 import { Code } from '#clients/web/parts/basics.tsx';
-import { LongList } from '#clients/web/parts/long-list.tsx';
+import { Search } from '#clients/web/parts/filters.tsx';
+import { LongList } from '#clients/web/parts/list.tsx';
 import type { FoundResource } from '#clients/web/text/query-results.ts';
 
 const isIn = ({ list, name, identity }: FoundResource, text: string): boolean =>
@@ -18,14 +19,7 @@ export const QueryResults = ({ found, over }: { found: FoundResource[]; over: bo
         <h2>
           <span role="status">{found.length || over ? count(found.length, 'resource') : 'Looking …'}</span>
         </h2>
-        {found.length > 5 && (
-          <input
-            type="search"
-            aria-label="Search the results"
-            placeholder="Search the results"
-            onInput={(event) => (search.value = event.currentTarget.value)}
-          />
-        )}
+        {found.length > 5 && <Search label="Search the results" text={search} />}
       </div>
       {found.length > 0 && matching.length === 0 && <p class="soft">No resources match the search.</p>}
       <LongList of={matching} choice={text} list={(rows) => <ul class="found">{rows}</ul>}>

@@ -1,25 +1,26 @@
 import { useSignal } from '@preact/signals';
+import type { VNode } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { base, useQuery } from '#clients/web/location.ts';
 import { Ago, Code, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Filter } from '#clients/web/parts/filters.tsx';
+import { Table, Tags } from '#clients/web/parts/list.tsx';
 import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { apiPath, type Details, detailsOf, type Input, type ModuleAddress, usableVersions } from './module-api.ts';
 
-/** Documentation of a module version: usage, inputs and outputs. */
-export const Documentation = ({
-  module,
-  address,
-}: {
+interface DocumentationProps {
   module: Resource<'registry-modules'>;
   address: ModuleAddress;
-}) => {
+}
+
+/** Documentation of a module version: usage, inputs and outputs. */
+export const Documentation = ({ module, address }: DocumentationProps) => {
   const version = useQuery('version');
   const versions = usableVersions(module);
-  const live = useLive(
-    `${apiPath(address)} ${version.value} ${versions.length}`,
-    () => detailsOf(address, version.value),
-    () => undefined,
+  const live = useLive(`${apiPath(address)} ${version.value} ${versions.length}`, () =>
+    detailsOf(address, version.value),
   );
   if (versions.length === 0) return <Unpublished module={module} />;
   return (
@@ -31,9 +32,7 @@ export const Documentation = ({
             details={details}
             versions={versions}
             address={address}
-            onChoose={(next) => {
-              version.value = next;
-            }}
+            onChoose={(next) => (version.value = next)}
           />
         )
       }
@@ -83,41 +82,38 @@ const Version = ({ details, versions, address, onChoose }: VersionProps) => {
             )}
           </Notice>
         )}
-        <section class="panel pad stack" aria-label="Use">
-          <h2>Use it</h2>
+        <Panel title="Use it" label="Use">
           <Code label="Configuration" text={blockFor(address, details.version, shown.path, shown.inputs)} />
-        </section>
+        </Panel>
         {shown.readme && (
           <section class="panel pad" aria-label="README">
             <Markdown text={shown.readme} />
           </section>
         )}
-        <Inputs inputs={shown.inputs} />
-        <Outputs outputs={shown.outputs} />
+        <Declared title="Inputs" none="No inputs." heads={['Name', 'Type', 'Default']}>
+          {[...shown.inputs].sort((a, b) => Number(b.required) - Number(a.required)).map(inputRow)}
+        </Declared>
+        <Declared title="Outputs" none="No outputs." heads={['Name', 'Description']}>
+          {shown.outputs.map(outputRow)}
+        </Declared>
         <Resources resources={shown.resources} />
       </div>
       <aside class="panel pad stack" aria-label="Version">
         <label class="field">
           <span class="label">Version</span>
-          <select onChange={(event) => onChoose(event.currentTarget.value)}>
+          <select value={details.version} onChange={(event) => onChoose(event.currentTarget.value)}>
             {versions.map((version) => (
-              <option key={version} value={version} selected={version === details.version}>
+              <option key={version} value={version}>
                 {version}
               </option>
             ))}
           </select>
         </label>
         {parts.length > 1 && (
-          <label class="field">
+          <div class="field">
             <span class="label">Part</span>
-            <select onChange={(event) => (part.value = event.currentTarget.value)}>
-              {parts.map(({ path }) => (
-                <option key={path} value={path} selected={path === shown.path}>
-                  {path || 'Root module'}
-                </option>
-              ))}
-            </select>
-          </label>
+            <Filter label="Part" chosen={part} options={parts.map(({ path }) => [path, path || 'Root module'])} />
+          </div>
         )}
         <Facts
           facts={[
@@ -163,73 +159,50 @@ const blockFor = (address: ModuleAddress, version: string, path: string, inputs:
   return [`module "${name}" {`, ...lines.map(line), ...(given.length ? ['', ...given.map(line)] : []), '}'].join('\n');
 };
 
-const Inputs = ({ inputs }: { inputs: Input[] }) => (
-  <section class="panel" aria-label="Inputs">
-    <h2 class="pad">Inputs</h2>
-    {inputs.length === 0 ? (
-      <p class="pad soft">No inputs.</p>
+interface DeclaredProps {
+  title: string;
+  none: string;
+  heads: string[];
+  children: VNode[];
+}
+
+const Declared = ({ title, none, heads, children }: DeclaredProps) => (
+  <section class="panel" aria-label={title}>
+    <h2 class="pad">{title}</h2>
+    {children.length === 0 ? (
+      <p class="pad soft">{none}</p>
     ) : (
       <div class="scrolls">
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Type</th>
-              <th scope="col">Default</th>
-            </tr>
-          </thead>
-          <tbody>
-            {[...inputs]
-              .sort((a, b) => Number(b.required) - Number(a.required))
-              .map((input) => (
-                <tr key={input.name}>
-                  <th scope="row" class="break">
-                    <span class="mono">{input.name}</span> {input.sensitive && <span class="tag">sensitive</span>}
-                    {input.description && <div class="soft small">{input.description}</div>}
-                  </th>
-                  <td class="break mono" data-label="Type">
-                    {input.type}
-                  </td>
-                  <td class="break" data-label="Default">
-                    {input.required ? <span class="tag">required</span> : <code>{input.default}</code>}
-                  </td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
+        <Table class="stacks" heads={heads}>
+          {children}
+        </Table>
       </div>
     )}
   </section>
 );
 
-const Outputs = ({ outputs }: { outputs: Details['root']['outputs'] }) => (
-  <section class="panel" aria-label="Outputs">
-    <h2 class="pad">Outputs</h2>
-    {outputs.length === 0 ? (
-      <p class="pad soft">No outputs.</p>
-    ) : (
-      <div class="scrolls fits">
-        <table class="stacks">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Description</th>
-            </tr>
-          </thead>
-          <tbody>
-            {outputs.map(({ name, description, sensitive }) => (
-              <tr key={name}>
-                <th scope="row" class="break">
-                  <span class="mono">{name}</span> {sensitive && <span class="tag">sensitive</span>}
-                </th>
-                <td class="break">{description}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    )}
-  </section>
+const inputRow = (input: Input) => (
+  <tr key={input.name}>
+    <th scope="row" class="break">
+      <span class="mono">{input.name}</span> <Tags of={[input.sensitive && 'sensitive']} />
+      {input.description && <div class="soft small">{input.description}</div>}
+    </th>
+    <td class="break mono" data-label="Type">
+      {input.type}
+    </td>
+    <td class="break" data-label="Default">
+      {input.required ? <span class="tag">required</span> : <code>{input.default}</code>}
+    </td>
+  </tr>
+);
+
+const outputRow = ({ name, description, sensitive }: Details['root']['outputs'][number]) => (
+  <tr key={name}>
+    <th scope="row" class="break">
+      <span class="mono">{name}</span> <Tags of={[sensitive && 'sensitive']} />
+    </th>
+    <td class="break">{description}</td>
+  </tr>
 );
 
 const Resources = ({ resources }: { resources: Details['root']['resources'] }) =>

@@ -1,5 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
-import { Field, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Field, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { detailsOf, type ModuleAddress, readNoCode } from './module-api.ts';
 import { pinOf } from './no-code.tsx';
@@ -7,7 +7,7 @@ import { pinOf } from './no-code.tsx';
 /** Form fields for a module's variables. */
 
 /** A variable of a no-code module (HCP API: module variables). */
-export interface Offered {
+interface Offered {
   name: string;
   type: string;
   description: string;
@@ -56,7 +56,7 @@ const hintOf = ({ description, type, required, 'has-global': isGlobal, default: 
     .filter(Boolean)
     .join(' · ');
 
-export const VariableField = ({ offered }: { offered: Offered }) => {
+const VariableField = ({ offered }: { offered: Offered }) => {
   const { name, type, sensitive, options, default: value } = offered;
   const required = offered.required && !offered['has-global'];
   const shared = { label: required ? `${name} (required)` : name, name: `${prefix}${name}`, hint: hintOf(offered) };
@@ -74,6 +74,16 @@ export const VariableField = ({ offered }: { offered: Offered }) => {
   if (sensitive) return <Text {...shared} type="password" autoComplete="new-password" required={required} />;
   return <Text {...shared} lines={scalar.includes(type) ? undefined : 3} required={required} />;
 };
+
+export const VariableFields = ({ legend, variables }: { legend: string; variables: Offered[] }) =>
+  variables.length > 0 && (
+    <fieldset>
+      <legend>{legend}</legend>
+      {variables.map((variable) => (
+        <VariableField key={variable.name} offered={variable} />
+      ))}
+    </fieldset>
+  );
 
 /** Empty fields keep the module's default. */
 export const valuesIn = (data: FormData, variables: Offered[]) =>

@@ -1,12 +1,13 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import type { ModuleTab } from '#clients/client/page-addresses.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
 import { may, useOrganization } from '#clients/web/organization.ts';
-import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { Tabs } from '#clients/web/parts/tabs.tsx';
 import { call } from '#clients/web/session.ts';
 import { Documentation } from './documentation.tsx';
@@ -36,37 +37,34 @@ export const ModuleView = ({ tab, ...address }: ModuleAddress & { tab: ModuleTab
     ({ attributes }) => (attributes.status === 'pending' ? 2_000 : 15_000),
   );
   return (
-    <Shell
+    <Page
       title={`${name} · ${organization}`}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Modules', to: { view: 'modules', organization } },
-        { text: name },
-      ]}
+      organization={organization}
+      crumbs={[{ text: 'Modules', to: { view: 'modules', organization } }, { text: name }]}
+      live={live}
+      what="module"
     >
-      <Loaded live={live} what="module">
-        {(module) => (
-          <>
-            <Head module={module} address={address} tab={tab} />
-            {address.registry === 'public' ? (
-              <PublicModule address={address} />
-            ) : (
-              <>
-                <Tabs
-                  label="Module"
-                  tabs={names.map(([one, text]) => ({
-                    text,
-                    to: { ...address, view: 'module', tab: one },
-                    current: one === tab,
-                  }))}
-                />
-                <TabView tab={tab} module={module} address={address} live={live} />
-              </>
-            )}
-          </>
-        )}
-      </Loaded>
-    </Shell>
+      {(module) => (
+        <>
+          <Head module={module} address={address} tab={tab} />
+          {address.registry === 'public' ? (
+            <PublicModule address={address} />
+          ) : (
+            <>
+              <Tabs
+                label="Module"
+                tabs={names.map(([one, text]) => ({
+                  text,
+                  to: { ...address, view: 'module', tab: one },
+                  current: one === tab,
+                }))}
+              />
+              <TabView tab={tab} module={module} address={address} live={live} />
+            </>
+          )}
+        </>
+      )}
+    </Page>
   );
 };
 
@@ -93,53 +91,37 @@ const TabView = ({ tab, module, address, live }: TabProps) => {
 };
 
 const Head = ({ module, address, tab }: Omit<TabProps, 'live'>) => {
-  const { attributes } = module;
-  const deleting = useSignal(false);
+  const { name, namespace, provider, 'vcs-repo': repo, 'no-code': noCode, permissions } = module.attributes;
   const { organization } = address;
-  const offersWorkspaces = attributes['no-code'] && tab !== 'new-workspace';
+  const remove = async () => {
+    await call('DELETE', apiPath(address));
+    go({ view: 'modules', organization });
+  };
   return (
-    <div class="row spread">
-      <div class="grow stack tight">
-        <div class="row">
-          <h1>{attributes.name}</h1>
+    <Titled
+      title={name}
+      beside={
+        <>
           <ModuleStatus module={module} />
-          {attributes['no-code'] && <span class="tag">no-code</span>}
-        </div>
-        <p class="soft break">
-          {attributes.namespace}/{attributes.name}/{attributes.provider}
-          {attributes['vcs-repo'] && <> · published by tags of {attributes['vcs-repo'].identifier}</>}
-        </p>
-      </div>
-      <div class="row">
-        {offersWorkspaces && may(organization, 'can-deploy-no-code-modules') && (
-          <a class="button primary" href={hrefOf({ ...address, view: 'module', tab: 'new-workspace' })}>
-            New workspace
-          </a>
-        )}
-        {attributes.permissions['can-delete'] && (
-          <button type="button" class="danger" onClick={() => (deleting.value = true)}>
-            Delete
-          </button>
-        )}
-      </div>
-      {deleting.value && (
-        <Confirm
-          title={`Delete ${attributes.name}?`}
-          yes="Delete module"
-          typed={attributes.name}
-          onYes={async () => {
-            await call('DELETE', apiPath(address));
-            go({ view: 'modules', organization });
-          }}
-          onClose={() => (deleting.value = false)}
-        >
+          <Tags of={[noCode && 'no-code']} />
+        </>
+      }
+      description={`${namespace}/${name}/${provider}${repo ? ` · published by tags of ${repo.identifier}` : ''}`}
+    >
+      {noCode && tab !== 'new-workspace' && may(organization, 'can-deploy-no-code-modules') && (
+        <a class="button primary" href={hrefOf({ ...address, view: 'module', tab: 'new-workspace' })}>
+          New workspace
+        </a>
+      )}
+      {permissions['can-delete'] && (
+        <ConfirmButton text="Delete" title={`Delete ${name}?`} yes="Delete module" typed={name} onYes={remove}>
           <p>
             All versions, test runs and test variables are deleted. Configurations that use the module fail in{' '}
             <code>terraform init</code>.
           </p>
-        </Confirm>
+        </ConfirmButton>
       )}
-    </div>
+    </Titled>
   );
 };
 

@@ -1,35 +1,39 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { useLive } from '#clients/web/live.ts';
-import { go, hrefOf } from '#clients/web/location.ts';
-import { may } from '#clients/web/organization.ts';
+import { useList } from '#clients/web/live.ts';
+import { go } from '#clients/web/location.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Name, Text, type Values } from '#clients/web/parts/fields.tsx';
+import { Search } from '#clients/web/parts/filters.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
-import { all, call, create } from '#clients/web/session.ts';
+import { call, create } from '#clients/web/session.ts';
 import { configuration, type Picked, uploadModule } from '#clients/web/upload.ts';
 import { addressOf, apiPath, usableVersions } from './module-api.ts';
 
 /** Modules of the organization's private registry. */
-export const Modules = ({ organization }: { organization: string }) => {
-  const live = useLive(
-    `modules/${organization}`,
-    async () => (await all<'registry-modules'>(`/organizations/${organization}/registry-modules`)).data,
-    () => 15_000,
-  );
-  const adding = useSignal(false);
+export const Modules = ({ organization }: OrganizationProps) => {
+  const live = useList<'registry-modules'>(`/organizations/${organization}/registry-modules`, 15_000);
   const search = useSignal('');
+  const isSought = ({ attributes: { name, provider } }: Resource<'registry-modules'>) =>
+    `${name} ${provider}`.toLowerCase().includes(search.value.trim().toLowerCase());
   return (
-    <OrganizationShell organization={organization} at="modules">
-      <Head
-        title="Modules"
-        add="Publish module"
-        onAdd={may(organization, 'can-create-module') && (() => (adding.value = true))}
-      />
+    <OrganizationShell
+      organization={organization}
+      at="modules"
+      action={
+        may(organization, 'can-create-module') && (
+          <DialogButton text="Publish module" primary>
+            {(close) => <NewModule organization={organization} onClose={close} />}
+          </DialogButton>
+        )
+      }
+    >
       <Loaded live={live} what="modules">
         {(modules) =>
           modules.length === 0 ? (
@@ -40,66 +44,44 @@ export const Modules = ({ organization }: { organization: string }) => {
           ) : (
             <>
               <div class="row">
-                <input
-                  type="search"
-                  aria-label="Search modules"
-                  placeholder="Search modules"
-                  onInput={(event) => (search.value = event.currentTarget.value)}
-                />
+                <Search label="Search modules" text={search} />
               </div>
-              <List
-                modules={modules.filter(({ attributes: { name, provider } }) =>
-                  `${name} ${provider}`.toLowerCase().includes(search.value.trim().toLowerCase()),
-                )}
-                organization={organization}
-              />
+              <Found modules={modules.filter(isSought)} organization={organization} />
             </>
           )
         }
       </Loaded>
-      {adding.value && <NewModule organization={organization} onClose={() => (adding.value = false)} />}
     </OrganizationShell>
   );
 };
 
-const List = ({ modules, organization }: { modules: Resource<'registry-modules'>[]; organization: string }) =>
+const Found = ({ modules, organization }: OrganizationProps & { modules: Resource<'registry-modules'>[] }) =>
   modules.length === 0 ? (
     <p class="soft">No modules match the search.</p>
   ) : (
-    <ul class="panel list" aria-label="Modules">
-      {modules.map((module) => (
-        <Line key={module.id} module={module} organization={organization} />
-      ))}
-    </ul>
+    <List label="Modules" of={modules}>
+      {(module) => {
+        const { name, provider, 'no-code': noCode, 'registry-name': registry, 'vcs-repo': repo } = module.attributes;
+        const versions = usableVersions(module).length;
+        return (
+          <Item
+            key={module.id}
+            to={{ ...addressOf(module, organization), view: 'module', tab: 'documentation' }}
+            title={name}
+            tags={[noCode && 'no-code', registry === 'public' && 'public registry']}
+            meta={`${provider}${repo ? ` · published by tags of ${repo.identifier}` : ''}`}
+            end={<ModuleStatus module={module} />}
+            notes={[
+              <>
+                {versions > 0 && <>{count(versions, 'version')} · </>}
+                <Ago at={module.attributes['updated-at']} />
+              </>,
+            ]}
+          />
+        );
+      }}
+    </List>
   );
-
-const Line = ({ module, organization }: { module: Resource<'registry-modules'>; organization: string }) => {
-  const { attributes } = module;
-  const versions = usableVersions(module);
-  const isPublic = attributes['registry-name'] === 'public';
-  return (
-    <li>
-      <a class="item" href={hrefOf({ ...addressOf(module, organization), view: 'module', tab: 'documentation' })}>
-        <span class="row">
-          <span class="title">{attributes.name}</span>
-          {attributes['no-code'] && <span class="tag">no-code</span>}
-          {isPublic && <span class="tag">public registry</span>}
-        </span>
-        <span class="meta">
-          {attributes.provider}
-          {attributes['vcs-repo'] && <> · published by tags of {attributes['vcs-repo'].identifier}</>}
-        </span>
-        <span class="end">
-          <ModuleStatus module={module} />
-          <span class="meta">
-            {versions.length > 0 && <>{count(versions.length, 'version')} · </>}
-            <Ago at={attributes['updated-at']} />
-          </span>
-        </span>
-      </a>
-    </li>
-  );
-};
 
 /** The newest version, or the reason why no version exists. */
 export const ModuleStatus = ({ module }: { module: Resource<'registry-modules'> }) => {
@@ -114,20 +96,19 @@ export const ModuleStatus = ({ module }: { module: Resource<'registry-modules'> 
   );
 };
 
-const NewModule = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+const NewModule = ({ organization, onClose }: OrganizationProps & { onClose(): void }) => {
   const source = useSignal<Picked | undefined>(undefined);
-  const submit = async (data: FormData) => {
-    const [name = '', provider = ''] = [textOf(data, 'name'), textOf(data, 'provider')];
+  const submit = async (_: FormData, { version, ...fields }: Values) => {
+    const { name, provider } = fields as { name: string; provider: string };
     const place = { organization, registry: 'private', namespace: organization, name, provider };
     const files = source.value;
     if (!files) throw new Error('Choose the folder with the files of the module.');
     await create(`/organizations/${organization}/registry-modules`, 'registry-modules', {
-      name,
-      provider,
+      ...fields,
       'registry-name': 'private',
     });
     try {
-      await uploadModule(apiPath(place), textOf(data, 'version') ?? '', files);
+      await uploadModule(apiPath(place), String(version), files);
     } catch (error) {
       // Do not leave an empty module behind when publishing fails.
       await call('DELETE', apiPath(place)).catch(() => {});
@@ -136,19 +117,17 @@ const NewModule = ({ organization, onClose }: { organization: string; onClose():
     go({ view: 'module', ...place, tab: 'documentation' });
   };
   return (
-    <Dialog title="Publish a module" onClose={onClose}>
-      <Form submit="Publish" onSubmit={submit} onCancel={onClose}>
-        <Text label="Name" name="name" required autoFocus pattern="[A-Za-z0-9_\-]+" hint="For example vpc." />
-        <Text
-          label="Provider"
-          name="provider"
-          required
-          pattern="[a-z0-9]+"
-          hint="The provider that it mainly uses, for example aws."
-        />
-        <VersionFields source={source} value="1.0.0" />
-      </Form>
-    </Dialog>
+    <FormDialog title="Publish a module" submit="Publish" onSubmit={submit} onClose={onClose}>
+      <Name hint="For example vpc." />
+      <Text
+        label="Provider"
+        name="provider"
+        required
+        pattern="[a-z0-9]+"
+        hint="The provider that it mainly uses, for example aws."
+      />
+      <VersionFields source={source} value="1.0.0" />
+    </FormDialog>
   );
 };
 

@@ -1,12 +1,14 @@
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import type { Values } from '#clients/web/parts/fields.tsx';
 import { Form } from '#clients/web/parts/form.tsx';
 import { AutoApply, NewWorkspaceFields, newWorkspaceIn } from '#clients/web/parts/new-workspace.tsx';
 import { create } from '#clients/web/session.ts';
 import type { ModuleAddress } from './module-api.ts';
-import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
+import { type Offer, readOffer, VariableFields, valuesIn } from './module-variables.tsx';
 
 interface Props {
   module: Resource<'registry-modules'>;
@@ -24,27 +26,22 @@ export const NewFromModule = (props: Props) =>
   );
 
 const OfferOfModule = ({ module, address }: Props) => {
-  const live = useLive(
-    `new workspace ${module.id}`,
-    () => readOffer(module, address),
-    () => undefined,
-  );
+  const live = useLive(`new workspace ${module.id}`, () => readOffer(module, address));
   return (
     <Loaded live={live} what="variables">
-      {(offer) => <Fields {...offer} module={module} organization={address.organization} />}
+      {(offer) => <Fields offer={offer} module={module} organization={address.organization} />}
     </Loaded>
   );
 };
 
-const Fields = ({
-  id,
-  version,
-  variables,
-  module,
-  organization,
-}: Offer & { module: Resource<'registry-modules'>; organization: string }) => {
-  const submit = async (data: FormData) => {
-    const { attributes, relationships } = newWorkspaceIn(data);
+interface FieldsProps extends OrganizationProps {
+  offer: Offer;
+  module: Resource<'registry-modules'>;
+}
+
+const Fields = ({ offer: { id, version, variables }, module, organization }: FieldsProps) => {
+  const submit = async (data: FormData, fields: Values) => {
+    const { attributes, relationships } = newWorkspaceIn(fields);
     const workspace = await create(`/no-code-modules/${id}/workspaces`, 'workspaces', attributes, {
       ...relationships,
       vars: { data: valuesIn(data, variables) },
@@ -58,14 +55,7 @@ const Fields = ({
       </h2>
       <Form submit="Create workspace" onSubmit={submit}>
         <NewWorkspaceFields organization={organization} />
-        {variables.length > 0 && (
-          <fieldset>
-            <legend>Variables</legend>
-            {variables.map((variable) => (
-              <VariableField key={variable.name} offered={variable} />
-            ))}
-          </fieldset>
-        )}
+        <VariableFields legend="Variables" variables={variables} />
         <AutoApply />
       </Form>
     </section>

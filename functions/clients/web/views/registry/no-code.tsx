@@ -3,7 +3,8 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { may } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call, change, create, related } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
 import {
@@ -43,11 +44,7 @@ export const pinOf = (noCode: NoCode | undefined): string => {
 /** No-code settings of a module: whether it is offered, its version, and allowed values. */
 export const NoCodeSettings = ({ module, address, onChange }: Props) => {
   const versions = usableVersions(module);
-  const live = useLive(
-    `no-code ${module.id} ${versions.length}`,
-    () => load(module, address),
-    () => undefined,
-  );
+  const live = useLive(`no-code ${module.id} ${versions.length}`, () => load(module, address));
   if (versions.length === 0) return <p class="panel pad soft">Publish a version first.</p>;
   return (
     <Loaded live={live} what="settings">

@@ -1,11 +1,12 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
+import { useList, useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
-import { Ago, Code, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
+import { Ago, Code, Notice } from '#clients/web/parts/basics.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { all, call, get } from '#clients/web/session.ts';
 
 interface Address {
@@ -36,84 +37,58 @@ const load = async (address: Address): Promise<ViewData> => {
 /** One provider of the registry: its versions and their platforms. */
 export const ProviderView = (address: Address) => {
   const { organization, name } = address;
-  const live = useLive(
-    pathOf(address),
-    () => load(address),
-    () => 15_000,
-  );
+  const live = useLive(pathOf(address), () => load(address), 15_000);
   return (
-    <Shell
+    <Page
       title={`${name} · ${organization}`}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: 'Providers', to: { view: 'providers', organization } },
-        { text: name },
-      ]}
+      organization={organization}
+      crumbs={[{ text: 'Providers', to: { view: 'providers', organization } }, { text: name }]}
+      live={live}
+      what="provider"
     >
-      <Loaded live={live} what="provider">
-        {(loaded) => <Provider {...loaded} address={address} onChange={live.refresh} />}
-      </Loaded>
-    </Shell>
+      {(loaded) => <Provider {...loaded} address={address} onChange={live.refresh} />}
+    </Page>
   );
 };
 
 const Provider = ({ provider, versions, address, onChange }: ViewData & { address: Address; onChange(): void }) => {
-  const { name, namespace } = address;
-  const deleting = useSignal<string | undefined>(undefined);
+  const { organization, name, namespace } = address;
   const mayDelete = provider.attributes.permissions['can-delete'];
   const [newest] = versions.filter(({ attributes }) => attributes['status-message'] === null);
   const path = pathOf(address);
+  const remove = async () => {
+    await call('DELETE', path);
+    go({ view: 'providers', organization });
+  };
   return (
     <>
-      <div class="row spread">
-        <div class="grow stack tight">
-          <h1>{name}</h1>
-          <p class="soft break">
-            {namespace}/{name}
-          </p>
-        </div>
+      <Titled title={name} description={`${namespace}/${name}`}>
         {mayDelete && (
-          <button type="button" class="danger" onClick={() => (deleting.value = '')}>
-            Delete
-          </button>
+          <ConfirmButton text="Delete" title={`Delete ${name}?`} yes="Delete provider" typed={name} onYes={remove}>
+            <Consequence />
+          </ConfirmButton>
         )}
-      </div>
+      </Titled>
       {address.registry === 'public' ? (
         <Notice>This provider is in the public registry; Terraform installs it from there.</Notice>
       ) : (
         <div class="stack">
           {newest && <Use address={address} version={newest.attributes.version} />}
-          <Versions
-            versions={versions}
-            path={path}
-            onDelete={mayDelete ? (version) => (deleting.value = version) : undefined}
-          />
+          <Versions versions={versions} path={path} mayDelete={mayDelete} onChange={onChange} />
         </div>
-      )}
-      {deleting.value !== undefined && (
-        <Confirm
-          title={`Delete ${deleting.value ? `version ${deleting.value}` : name}?`}
-          yes={deleting.value ? 'Delete version' : 'Delete provider'}
-          typed={deleting.value ? undefined : name}
-          onYes={async () => {
-            await call('DELETE', deleting.value ? `${path}/versions/${encodeURIComponent(deleting.value)}` : path);
-            if (deleting.value) onChange();
-            else go({ view: 'providers', organization: address.organization });
-          }}
-          onClose={() => (deleting.value = undefined)}
-        >
-          <p>
-            Configurations that use it fail in <code>terraform init</code>.
-          </p>
-        </Confirm>
       )}
     </>
   );
 };
 
+const Consequence = () => (
+  <p>
+    Configurations that use it fail in <code>terraform init</code>.
+  </p>
+);
+
 const Use = ({ address: { namespace, name }, version }: { address: Address; version: string }) => (
-  <section class="panel pad stack" aria-label="Use">
-    <h2>Use it</h2>
+  <Panel title="Use it" label="Use">
     <Code
       label="Configuration"
       text={`terraform {
@@ -125,51 +100,56 @@ const Use = ({ address: { namespace, name }, version }: { address: Address; vers
   }
 }`}
     />
-  </section>
+  </Panel>
 );
 
-interface VersionsProps {
-  versions: ViewData['versions'];
+interface VersionsProps extends Pick<ViewData, 'versions'> {
   path: string;
-  onDelete: ((version: string) => void) | undefined;
+  mayDelete: boolean;
+  onChange(): void;
 }
 
-const Versions = ({ versions, path, onDelete }: VersionsProps) =>
-  versions.length === 0 ? (
-    <p class="panel pad soft">No versions yet.</p>
-  ) : (
-    <ul class="panel list" aria-label="Versions">
-      {versions.map(({ id, attributes }) => (
-        <li key={id} class="item">
-          <span class="row">
-            <span class="title">{attributes.version}</span>
-            {attributes['status-message'] === null ? (
-              <span class="status good">published</span>
-            ) : (
-              <span class="status attention">incomplete</span>
-            )}
-          </span>
-          <span class="meta break">
-            {attributes['status-message'] ?? <Platforms path={`${path}/versions/${attributes.version}`} />} · key{' '}
-            <span class="mono">{attributes['key-id']}</span> · <Ago at={attributes['created-at']} />
-          </span>
-          {onDelete && (
-            <span class="end">
-              <SmallButton text="Delete" of={attributes.version} danger onClick={() => onDelete(attributes.version)} />
-            </span>
-          )}
-        </li>
-      ))}
-    </ul>
-  );
+const Versions = ({ versions, path, mayDelete, onChange }: VersionsProps) => (
+  <List label="Versions" of={versions} none="No versions yet.">
+    {({ id, attributes: { version, 'status-message': message, 'key-id': key, 'created-at': at } }) => (
+      <Item
+        key={id}
+        title={version}
+        beside={
+          message === null ? (
+            <span class="status good">published</span>
+          ) : (
+            <span class="status attention">incomplete</span>
+          )
+        }
+        meta={
+          <>
+            {message ?? <Platforms path={`${path}/versions/${version}/platforms`} />} · key{' '}
+            <span class="mono">{key}</span> · <Ago at={at} />
+          </>
+        }
+      >
+        {mayDelete && (
+          <ConfirmButton
+            small
+            text="Delete"
+            of={version}
+            title={`Delete version ${version}?`}
+            yes="Delete version"
+            onYes={() => call('DELETE', `${path}/versions/${encodeURIComponent(version)}`)}
+            onClose={onChange}
+          >
+            <Consequence />
+          </ConfirmButton>
+        )}
+      </Item>
+    )}
+  </List>
+);
 
 /** `linux_amd64, darwin_arm64` */
 const Platforms = ({ path }: { path: string }) => {
-  const live = useLive(
-    `${path}/platforms`,
-    async () => (await all<'registry-provider-platforms'>(`${path}/platforms`)).data,
-    () => undefined,
-  );
+  const live = useList<'registry-provider-platforms'>(path);
   if (live.error) return <>{live.error}</>;
   return <>{(live.value ?? []).map(({ attributes: { os, arch } }) => `${os}_${arch}`).join(', ') || '…'}</>;
 };

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { go } from '#clients/web/location.ts';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, More, Select, Text, textOf, type Values } from '#clients/web/parts/fields.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { create } from '#clients/web/session.ts';
 import { configuration, type Picked, uploadTests } from '#clients/web/upload.ts';
@@ -18,21 +18,19 @@ const listOf = (text: string | undefined): string[] =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
-/** Starts the tests of a published version or of picked files. */
-export const RunTests = ({
-  module,
-  address,
-  onClose,
-}: {
+interface Props {
   module: Resource<'registry-modules'>;
   address: ModuleAddress;
   onClose(): void;
-}) => {
+}
+
+/** Starts the tests of a published version or of picked files. */
+export const RunTests = ({ module, address, onClose }: Props) => {
   const versions = usableVersions(module);
   const version = useSignal(versions[0] ?? ownFiles);
   const source = useSignal<Picked | undefined>(undefined);
   const path = testsPath(address);
-  const submit = async (data: FormData) => {
+  const submit = async (data: FormData, { message, directory, verbose }: Values) => {
     const chosen = version.value;
     const files: Picked | undefined =
       chosen === ownFiles ? source.value : { name: chosen, archive: () => archiveOf(address, chosen) };
@@ -42,10 +40,10 @@ export const RunTests = ({
       `${path}/test-runs`,
       'test-runs',
       {
-        message: textOf(data, 'message') ?? (chosen === ownFiles ? `Tests of ${files.name}` : `Tests of ${chosen}`),
+        message: message ?? `Tests of ${files.name}`,
         filters: listOf(textOf(data, 'filters')),
-        ...(textOf(data, 'directory') ? { 'test-directory': textOf(data, 'directory') } : {}),
-        verbose: data.has('verbose'),
+        ...(directory ? { 'test-directory': directory } : {}),
+        verbose,
         variables: readTfvars(textOf(data, 'variables') ?? ''),
       },
       { 'configuration-version': { data: { type: 'configuration-versions', id } } },
@@ -53,48 +51,43 @@ export const RunTests = ({
     go({ ...address, view: 'test-run', run: run.id });
   };
   return (
-    <Dialog title="Run tests" onClose={onClose}>
-      <Form submit="Run tests" onSubmit={submit} onCancel={onClose}>
-        <Select
-          label="Module version"
-          name="version"
-          value={version.value}
-          options={[
-            ...versions.map((version) => [version, `Version ${version}`] as const),
-            [ownFiles, 'Files that I choose'],
-          ]}
-          onChange={(value) => (version.value = value)}
+    <FormDialog title="Run tests" submit="Run tests" onSubmit={submit} onClose={onClose}>
+      <Select
+        label="Module version"
+        name="version"
+        value={version.value}
+        options={[
+          ...versions.map((version) => [version, `Version ${version}`] as const),
+          [ownFiles, 'Files that I choose'],
+        ]}
+        onChange={(value) => (version.value = value)}
+      />
+      {version.value === ownFiles && (
+        <Picker
+          label="Files"
+          source={source}
+          kind={configuration}
+          says="Choose the folder of the module, with its tests."
         />
-        {version.value === ownFiles && (
-          <Picker
-            label="Files"
-            source={source}
-            kind={configuration}
-            says="Choose the folder of the module, with its tests."
-          />
-        )}
-        <Text label="Message" name="message" placeholder="Why these tests?" />
+      )}
+      <Text label="Message" name="message" placeholder="Why these tests?" />
+      <Text
+        label="Variables"
+        name="variables"
+        lines={3}
+        placeholder={'region = "eu-central-1"'}
+        hint="As in a .tfvars file. Everyone who publishes modules can read them; put secrets into environment variables."
+      />
+      <More summary="More options">
         <Text
-          label="Variables"
-          name="variables"
-          lines={3}
-          placeholder={'region = "eu-central-1"'}
-          hint="As in a .tfvars file. Everyone who publishes modules can read them; put secrets into environment variables."
+          label="Test files"
+          name="filters"
+          lines={2}
+          hint="One path per line, for example tests/network.tftest.hcl. Empty: all of them."
         />
-        <details>
-          <summary>More options</summary>
-          <div class="stack">
-            <Text
-              label="Test files"
-              name="filters"
-              lines={2}
-              hint="One path per line, for example tests/network.tftest.hcl. Empty: all of them."
-            />
-            <Text label="Test directory" name="directory" placeholder="tests" />
-            <Choice name="verbose" label="Verbose" hint="Prints the plan or state of each run block." />
-          </div>
-        </details>
-      </Form>
-    </Dialog>
+        <Text label="Test directory" name="directory" placeholder="tests" />
+        <Choice name="verbose" label="Verbose" hint="Prints the plan or state of each run block." />
+      </More>
+    </FormDialog>
   );
 };

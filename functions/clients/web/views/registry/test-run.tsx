@@ -2,11 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import { useOrganization } from '#clients/web/organization.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
-import { Ago, Duration, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { Ago, Duration, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Button, useAction } from '#clients/web/parts/button.tsx';
+import { Titled } from '#clients/web/parts/head.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
 import { call, get, related } from '#clients/web/session.ts';
 import { type ModuleAddress, testsPath } from './module-api.ts';
 import { countsOf, TestStatus } from './tests.tsx';
@@ -26,19 +27,19 @@ export const TestRunView = ({ run: id, ...address }: ModuleAddress & { run: stri
     (run) => (isOver(run) ? undefined : 1_000),
   );
   return (
-    <Shell
+    <Page
       title={`Tests of ${name}`}
+      organization={organization}
       crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
         { text: 'Modules', to: { view: 'modules', organization } },
         { text: name, to: { ...address, view: 'module', tab: 'test-runs' } },
         { text: id },
       ]}
+      live={live}
+      what="test run"
     >
-      <Loaded live={live} what="test run">
-        {(run) => <TestRun run={run} live={live} path={path} />}
-      </Loaded>
-    </Shell>
+      {(run) => <TestRun run={run} live={live} path={path} />}
+    </Page>
   );
 };
 
@@ -54,20 +55,19 @@ const TestRun = ({ run, live, path }: Props) => {
   const left = attributes['remaining-resources'];
   return (
     <>
-      <div class="row spread">
-        <div class="grow stack tight">
-          <div class="row">
-            <h1>{attributes.message || 'Test run'}</h1>
-            <TestStatus run={run} />
-          </div>
-          <p class="soft">
+      <Titled
+        title={attributes.message || 'Test run'}
+        beside={<TestStatus run={run} />}
+        description={
+          <>
             <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />,{' '}
             <Ago at={attributes['created-at']} />
             {countsOf(run) && <> · {countsOf(run)}</>}
-          </p>
-        </div>
+          </>
+        }
+      >
         {!over && <Cancel path={path} refresh={live.refresh} />}
-      </div>
+      </Titled>
       {attributes['end-reason'] && <Notice kind="bad">{attributes['end-reason']}</Notice>}
       {left.length > 0 && (
         <Notice kind="bad">
@@ -140,14 +140,10 @@ const Cancel = ({ path, refresh }: { path: string; refresh(): void }) => {
     refresh();
   };
   return (
-    <div class="stack tight">
-      <div class="row">
-        {canceled.value && <span class="soft">Terraform destroys what the tests created.</span>}
-        <button type="button" class="danger" onClick={cancel}>
-          {canceled.value ? 'Stop at once' : 'Cancel'}
-        </button>
-      </div>
+    <>
+      {canceled.value && <span class="soft">Terraform destroys what the tests created.</span>}
+      <Button text={canceled.value ? 'Stop at once' : 'Cancel'} danger onClick={cancel} />
       {failure}
-    </div>
+    </>
   );
 };

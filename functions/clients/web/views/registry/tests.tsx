@@ -1,12 +1,12 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
-import { hrefOf } from '#clients/web/location.ts';
+import { useList } from '#clients/web/live.ts';
 import { may } from '#clients/web/organization.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
-import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Ago } from '#clients/web/parts/basics.tsx';
+import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
+import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { all, change, related } from '#clients/web/session.ts';
+import { Section } from '#clients/web/parts/section.tsx';
+import { change, related } from '#clients/web/session.ts';
 import { TestVariables } from '../variables/variables.tsx';
 import { apiPath, type ModuleAddress, testsPath } from './module-api.ts';
 import { RunTests } from './run-tests.tsx';
@@ -27,13 +27,12 @@ export const ModuleTests = ({ module, address, onChange }: Props) => {
   }
   return (
     <div class="stack">
-      {enabled ? <TestRuns module={module} address={address} /> : null}
+      {enabled && <TestRuns module={module} address={address} />}
       <Enabling enabled={enabled} address={address} onChange={onChange} />
       {enabled && (
-        <section class="stack" aria-label="Environment variables">
-          <h2>Environment variables</h2>
+        <Section title="Environment variables">
           <TestVariables path={`${testsPath(address)}/vars`} organization={address.organization} />
-        </section>
+        </Section>
       )}
     </div>
   );
@@ -46,11 +45,7 @@ interface EnablingProps {
 }
 
 const Enabling = ({ enabled, address, onChange }: EnablingProps) => {
-  const { failure, perform } = useAction();
-  const set = async (on: boolean) => {
-    const attributes = { 'test-config': { 'tests-enabled': on } };
-    if (await perform(() => change(apiPath(address), 'registry-modules', attributes))) onChange();
-  };
+  const attributes = { 'test-config': { 'tests-enabled': !enabled } };
   return (
     <section class={enabled ? 'panel pad stack tight' : 'panel empty'} aria-label="Remote tests">
       <h2>{enabled ? 'Remote tests are enabled' : 'Remote tests are not enabled'}</h2>
@@ -59,50 +54,53 @@ const Enabling = ({ enabled, address, onChange }: EnablingProps) => {
         <code>terraform test -cloud-run</code>. They create real infrastructure, and destroy it at the end.
       </p>
       <div>
-        <button type="button" class={enabled ? undefined : 'primary'} onClick={() => set(!enabled)}>
-          {enabled ? 'Disable remote tests' : 'Enable remote tests'}
-        </button>
+        <ActionButton
+          text={enabled ? 'Disable remote tests' : 'Enable remote tests'}
+          primary={!enabled}
+          work={() => change(apiPath(address), 'registry-modules', attributes)}
+          onDone={onChange}
+        />
       </div>
-      {failure}
     </section>
   );
 };
 
-const everyMs = 3_000;
-
 const TestRuns = ({ module, address }: Omit<Props, 'onChange'>) => {
-  const path = `${testsPath(address)}/test-runs`;
-  const running = useSignal(false);
-  const live = useLive(
-    path,
-    async () => (await all<'test-runs'>(path)).data,
-    () => everyMs,
-  );
+  const live = useList<'test-runs'>(`${testsPath(address)}/test-runs`, 3_000);
   return (
-    <section class="stack" aria-label="Test runs">
-      <div class="row spread">
-        <h2>Test runs</h2>
-        <button type="button" class="primary" onClick={() => (running.value = true)}>
-          Run tests
-        </button>
-      </div>
-      <Loaded live={live} what="test runs">
-        {(runs) =>
-          runs.length === 0 ? (
-            <p class="panel pad soft">
-              No test runs yet. Run the tests of a published version, or of files you choose.
-            </p>
-          ) : (
-            <ul class="panel list" aria-label="Test runs">
-              {runs.map((run) => (
-                <Line key={run.id} run={run} address={address} />
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
-      {running.value && <RunTests module={module} address={address} onClose={() => (running.value = false)} />}
-    </section>
+    <Section
+      title="Test runs"
+      action={
+        <DialogButton text="Run tests" primary>
+          {(close) => <RunTests module={module} address={address} onClose={close} />}
+        </DialogButton>
+      }
+    >
+      <LiveList
+        live={live}
+        what="test runs"
+        none="No test runs yet. Run the tests of a published version, or of files you choose."
+      >
+        {(run) => {
+          const { message, 'created-at': at } = run.attributes;
+          return (
+            <Item
+              key={run.id}
+              to={{ ...address, view: 'test-run', run: run.id }}
+              title={message || run.id}
+              meta={
+                <>
+                  {message && <span class="mono">{run.id}</span>} by <Person id={related(run, 'created-by')} />
+                  {countsOf(run) && <> · {countsOf(run)}</>}
+                </>
+              }
+              end={<TestStatus run={run} />}
+              notes={[<Ago key="at" at={at} />]}
+            />
+          );
+        }}
+      </LiveList>
+    </Section>
   );
 };
 
@@ -135,24 +133,3 @@ export const countsOf = ({ attributes }: TestRun): string =>
   )
     .flatMap(([n, word]) => (n > 0 ? [`${n} ${word}`] : []))
     .join(', ');
-
-const Line = ({ run, address }: { run: TestRun; address: ModuleAddress }) => {
-  const { attributes, id } = run;
-  return (
-    <li>
-      <a class="item" href={hrefOf({ ...address, view: 'test-run', run: id })}>
-        <span class="title">{attributes.message || id}</span>
-        <span class="meta">
-          {attributes.message && <span class="mono">{id}</span>} by <Person id={related(run, 'created-by')} />
-          {countsOf(run) && <> · {countsOf(run)}</>}
-        </span>
-        <span class="end">
-          <TestStatus run={run} />
-          <span class="meta">
-            <Ago at={attributes['created-at']} />
-          </span>
-        </span>
-      </a>
-    </li>
-  );
-};

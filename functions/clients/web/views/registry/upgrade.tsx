@@ -1,14 +1,14 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Form } from '#clients/web/parts/form.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
 import { all, create, related } from '#clients/web/session.ts';
 import { type ModuleAddress, readModule } from './module-api.ts';
-import { type Offer, readOffer, VariableField, valuesIn } from './module-variables.tsx';
+import { type Offer, readOffer, VariableFields, valuesIn } from './module-variables.tsx';
 
 type Workspace = Resource<'workspaces'>;
 
@@ -27,7 +27,6 @@ interface Props {
 
 /** Module and version of a no-code workspace, with an upgrade to a newer one, which is planned first. */
 export const ModuleOfWorkspace = ({ workspace, run }: Props) => {
-  const open = useSignal(false);
   const { address, version } = sourceOf(workspace);
   const { 'no-code-upgrade-available': isOutdated, permissions } = workspace.attributes;
   const isGoingOn = run !== undefined && !isOver(run) && run.attributes.source === 'tfe-module';
@@ -45,14 +44,11 @@ export const ModuleOfWorkspace = ({ workspace, run }: Props) => {
         <>
           <span class="tag info">newer version</span>
           {permissions['can-queue-apply'] && (
-            <button type="button" onClick={() => (open.value = true)}>
-              Upgrade
-            </button>
+            <DialogButton text="Upgrade">
+              {(close) => <Upgrade workspace={workspace} address={address} version={version} onClose={close} />}
+            </DialogButton>
           )}
         </>
-      )}
-      {open.value && (
-        <Upgrade workspace={workspace} address={address} version={version} onClose={() => (open.value = false)} />
       )}
     </section>
   );
@@ -75,19 +71,13 @@ const load = async (workspace: Workspace, address: ModuleAddress): Promise<Offer
   return { ...offer, variables: offer.variables.filter(({ name }) => !keys.has(name) && !keys.has(`TF_VAR_${name}`)) };
 };
 
-const Upgrade = ({ workspace, address, version, onClose }: UpgradeProps) => {
-  const live = useLive(
-    `upgrade/${workspace.id}`,
-    () => load(workspace, address),
-    () => undefined,
-  );
-  const { name } = workspace.attributes;
+const Upgrade = (props: UpgradeProps) => {
+  const { workspace, address, onClose } = props;
+  const live = useLive(`upgrade/${workspace.id}`, () => load(workspace, address));
   return (
-    <Dialog title={`Upgrade ${name}`} onClose={onClose}>
+    <Dialog title={`Upgrade ${workspace.attributes.name}`} onClose={onClose}>
       <Loaded live={live} what="module">
-        {(offer) => (
-          <Fields offer={offer} workspace={workspace} address={address} version={version} onClose={onClose} />
-        )}
+        {(offer) => <Fields {...props} offer={offer} />}
       </Loaded>
     </Dialog>
   );
@@ -115,14 +105,7 @@ const Fields = ({ offer, workspace, address, version, onClose }: UpgradeProps & 
         nothing changes until then. Variables keep their values.
       </p>
       <Form submit="Plan upgrade" onSubmit={submit} onCancel={onClose}>
-        {variables.length > 0 && (
-          <fieldset>
-            <legend>Variables that need a value</legend>
-            {variables.map((variable) => (
-              <VariableField key={variable.name} offered={variable} />
-            ))}
-          </fieldset>
-        )}
+        <VariableFields legend="Variables that need a value" variables={variables} />
       </Form>
     </>
   );

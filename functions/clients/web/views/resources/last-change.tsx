@@ -15,14 +15,13 @@ export interface Managed {
   changes: { version: string; run: string | undefined; at: string }[];
 }
 
-/** The run that made the change, else the state version. */
-export const LastChange = ({
-  change,
-  workspace,
-}: {
+interface Props {
   change: Managed['changes'][number] | undefined;
   workspace: Resource<'workspaces'>;
-}) => {
+}
+
+/** The run that made the change, else the state version. */
+export const LastChange = ({ change, workspace }: Props) => {
   if (!change) return <span class="soft">before history was recorded</span>;
   const { version, run, at } = change;
   const common = { organization: related(workspace, 'organization') ?? '', workspace: workspace.attributes.name };

@@ -1,9 +1,9 @@
 import type { Resource } from '#clients/client/client.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Ago, Facts } from '#clients/web/parts/basics.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
 import { related } from '#clients/web/session.ts';
-import { configured } from '#clients/web/text/resource-times.ts';
+import { configured } from '#platform/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 
 interface Props {

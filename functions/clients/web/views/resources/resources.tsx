@@ -4,12 +4,12 @@ import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { useQuery } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Filter, optionsOf } from '#clients/web/parts/filters.tsx';
+import { Filter, optionsOf, Search } from '#clients/web/parts/filters.tsx';
 import { DependencyGraph } from '#clients/web/parts/graph.tsx';
-import { LongList } from '#clients/web/parts/long-list.tsx';
+import { LongList, Table } from '#clients/web/parts/list.tsx';
 import { all, related } from '#clients/web/session.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
-import { configured } from '#clients/web/text/resource-times.ts';
+import { configured } from '#platform/text/resource-times.ts';
 import { LastChange, type Managed } from './last-change.tsx';
 import { ResourceDetails } from './resource-details.tsx';
 
@@ -41,11 +41,7 @@ const load = async (workspaceId: string): Promise<Managed[]> => {
 /** Managed resources of the workspace: a searchable list and a dependency graph. */
 export const Resources = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const version = related(workspace, 'current-state-version');
-  const live = useLive(
-    `resources/${workspace.id}/${version}`,
-    () => load(workspace.id),
-    () => undefined,
-  );
+  const live = useLive(`resources/${workspace.id}/${version}`, () => load(workspace.id));
   return (
     <Loaded live={live} what="resources">
       {(resources) =>
@@ -85,35 +81,18 @@ const Found = ({ resources, workspace }: ManagedProps) => {
     () => Object.fromEntries(resources.map(({ address, dependsOn }) => [configured(address), dependsOn])),
     [resources],
   );
+  const optionsIn = (field: 'type' | 'module') =>
+    optionsOf(
+      resources.map((resource) => resource[field]),
+      natural.compare,
+    );
   const details = resources.find(({ address }) => address === chosen.value);
   return (
     <section class="stack">
       <div class="row">
-        <input
-          type="search"
-          aria-label="Search resources"
-          placeholder="Search by address or provider"
-          value={search.value}
-          onInput={(event) => (search.value = event.currentTarget.value)}
-        />
-        <Filter
-          label="Type"
-          all="All types"
-          chosen={type}
-          options={optionsOf(
-            resources.map((resource) => resource.type),
-            natural.compare,
-          )}
-        />
-        <Filter
-          label="Module"
-          all="All modules"
-          chosen={module}
-          options={optionsOf(
-            resources.map((resource) => resource.module),
-            natural.compare,
-          )}
-        />
+        <Search label="Search resources" placeholder="Search by address or provider" text={search} />
+        <Filter label="Type" all="All types" chosen={type} options={optionsIn('type')} />
+        <Filter label="Module" all="All modules" chosen={module} options={optionsIn('module')} />
         <fieldset class="switch" aria-label="Show resources as">
           {['List', 'Graph'].map((text) => (
             <button
@@ -174,19 +153,13 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
     list={(rows) => (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
       <section class="panel scrolls" tabIndex={0} aria-label="Resources">
-        <table class="stacks">
-          <caption class="soft small">{count(resources.length, 'resource')}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Resource</th>
-              <th scope="col">Type</th>
-              <th scope="col">Module</th>
-              <th scope="col">Provider</th>
-              <th scope="col">Last changed</th>
-            </tr>
-          </thead>
-          <tbody>{rows}</tbody>
-        </table>
+        <Table
+          class="stacks"
+          caption={count(resources.length, 'resource')}
+          heads={['Resource', 'Type', 'Module', 'Provider', 'Last changed']}
+        >
+          {rows}
+        </Table>
       </section>
     )}
   >

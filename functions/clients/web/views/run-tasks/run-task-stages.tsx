@@ -1,8 +1,9 @@
-import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Duration } from '#clients/web/parts/basics.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
 import { ExternalLink } from '#clients/web/parts/markdown.tsx';
+import { Fold } from '#clients/web/parts/section.tsx';
 import { call } from '#clients/web/session.ts';
 import { safeHref } from '#clients/web/text/inline.ts';
 import type { TaskStage } from '#run/check-record.ts';
@@ -22,14 +23,13 @@ const load = async (run: Resource<'runs'>): Promise<ShownStage[]> => {
   const { data, included = [] } = await call<Resource[]>('GET', `/runs/${run.id}/task-stages?include=task_results`);
   const byId = new Map(included.map((resource) => [resource.id, resource]));
   return data.map((stage) => {
-    const ids = (stage.relationships?.['task-results']?.data ?? []) as { id: string }[];
-    return { stage, results: ids.flatMap(({ id }) => byId.get(id) ?? []) };
+    return { stage, results: relatedIds(stage, 'task-results').flatMap((id) => byId.get(id) ?? []) };
   });
 };
 
 /** Polls the run's task stages; a run without any makes no request. */
 export const useTaskStages = (run: Resource<'runs'>): ShownStage[] => {
-  const has = ((run.relationships?.['task-stages']?.data ?? []) as unknown[]).length > 0;
+  const has = relatedIds(run, 'task-stages').length > 0;
   const live = useLive(
     `task-stages/${run.id}`,
     async () => (has ? load(run) : []),
@@ -82,28 +82,18 @@ const resultWords: Record<TaskResultStatus, string> = {
 
 /** The task stage of that name, if the run has it. */
 export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: ShownStage[] }) => {
-  const chosen = useSignal<boolean | undefined>(undefined);
   const match = stages.find(({ stage }) => stage.attributes.stage === name);
   if (!match || match.results.length === 0) return null;
   const { stage, results } = match;
   const status = stage.attributes.status as TaskStageStatus;
   const at = stage.attributes['status-timestamps'] as Record<string, string>;
   const amiss = results.some(({ attributes }) => ['failed', 'errored'].includes(attributes.status));
-  const shows = status !== 'pending' && status !== 'unreachable';
-  const open = shows && (chosen.value ?? (isOpen(status) || amiss));
   const passed = results.filter(({ attributes }) => attributes.status === 'passed').length;
   return (
-    <details
-      class="panel"
-      open={open}
-      onToggle={(event) => {
-        const now = event.currentTarget.open;
-        if (now !== open) chosen.value = now;
-      }}
-    >
-      <summary>
-        <h2>{titles[name]}</h2>
-        <span class="soft small">
+    <Fold
+      title={titles[name]}
+      status={
+        <>
           {/* A stage also waits for policies, which are shown separately. */}
           {status === 'awaiting_override' && !amiss ? words.passed : words[status]}
           {at['running-at'] && (
@@ -112,20 +102,24 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
               <Duration from={at['running-at']} to={at[`${status}-at`]} />
             </>
           )}
-        </span>
-        <span class="grow" />
+        </>
+      }
+      summary={
         <span class="soft small nowrap">
           {passed} of {results.length} passed
         </span>
-      </summary>
-      {open && (
+      }
+      open={isOpen(status) || amiss}
+      unfolds={status !== 'pending' && status !== 'unreachable'}
+    >
+      {() => (
         <ul class="task-results">
           {results.map((result) => (
             <Result key={result.id} result={result} />
           ))}
         </ul>
       )}
-    </details>
+    </Fold>
   );
 };
 
@@ -137,8 +131,7 @@ const Result = ({ result }: { result: Resource<'task-results'> }) => {
     <li class="stack">
       <div class="row spread">
         <span>
-          <strong>{attributes['task-name']}</strong>{' '}
-          <span class="tag">{attributes['workspace-task-enforcement-level']}</span>
+          <strong>{attributes['task-name']}</strong> <Tags of={[attributes['workspace-task-enforcement-level']]} />
         </span>
         <span class={`status ${tones[status]}`}>{resultWords[status]}</span>
       </div>

@@ -1,13 +1,15 @@
 import type { Resource } from '#clients/client/client.ts';
-import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select } from '#clients/web/parts/form.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { AskedFields, taskFieldsOf } from '#clients/web/parts/task-fields.tsx';
-import { all, call, change, create, related } from '#clients/web/session.ts';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Select } from '#clients/web/parts/fields.tsx';
+import { Line, Tags } from '#clients/web/parts/list.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { AskedFields } from '#clients/web/parts/task-fields.tsx';
+import { all, related } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
 
 /** Run tasks of a workspace. */
@@ -42,24 +44,12 @@ const load = async (workspace: Resource<'workspaces'>, organization: string): Pr
   };
 };
 
-export const WorkspaceTasks = ({
-  workspace,
-  organization,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-}) => {
+export const WorkspaceTasks = ({ workspace, organization }: WorkspaceProps) => {
   const path = `/workspaces/${workspace.id}/tasks`;
-  const live = useLive(
-    path,
-    () => load(workspace, organization),
-    () => 15_000,
-  );
-  const { editing, removing, close } = useEntry<Attachment>(live.refresh);
+  const live = useLive(path, () => load(workspace, organization), 15_000);
   const mayManage = workspace.attributes.permissions['can-manage-run-tasks'];
   return (
-    <section class="panel pad stack" aria-label="Run tasks">
-      <h2>Run tasks</h2>
+    <Panel title="Run tasks">
       <Loaded live={live} what="run tasks">
         {({ attached, free }) => (
           <>
@@ -68,111 +58,94 @@ export const WorkspaceTasks = ({
             )}
             <ul class="stack tight">
               {attached.map((task) => (
-                <Line
+                <Attached
                   key={task.own?.id ?? task.task.id}
                   {...task}
+                  path={path}
                   may={mayManage}
-                  onEdit={() => (editing.value = task)}
-                  onRemove={() => (removing.value = task)}
+                  onChange={live.refresh}
                 />
               ))}
             </ul>
             {mayManage && free.length > 0 && (
               <div>
-                <button type="button" onClick={() => (editing.value = 'new')}>
-                  Attach a run task
-                </button>
+                <DialogButton text="Attach a run task" onClose={live.refresh}>
+                  {(close) => <EditAttachment path={path} free={free} onClose={close} />}
+                </DialogButton>
               </div>
             )}
             {mayManage && free.length === 0 && attached.length === 0 && <NoTasks organization={organization} />}
-            {editing.value && (
-              <EditAttachment
-                path={path}
-                attachment={editing.value === 'new' ? undefined : editing.value}
-                free={free}
-                onClose={close}
-              />
-            )}
           </>
         )}
       </Loaded>
-      {removing.value?.own && (
-        <Confirm
-          title={`Detach ${removing.value.task.attributes.name}?`}
-          yes="Detach"
-          onYes={() => call('DELETE', `${path}/${removing.value?.own?.id}`)}
-          onClose={close}
-        >
-          <p>New runs in this workspace skip it.</p>
-        </Confirm>
-      )}
-    </section>
+    </Panel>
   );
 };
 
-const NoTasks = ({ organization }: { organization: string }) => (
+const NoTasks = ({ organization }: OrganizationProps) => (
   <p class="soft">
     Create one in the <a href={hrefOf({ view: 'run-tasks', organization })}>run tasks</a> of {organization} first.
   </p>
 );
 
-const Line = ({
+const Attached = ({
   own,
   task,
+  path,
   may,
-  onEdit,
-  onRemove,
-}: Attachment & { may: boolean; onEdit(): void; onRemove(): void }) => {
+  onChange,
+}: Attachment & { path: string; may: boolean; onChange(): void }) => {
   const { name, enabled, 'global-configuration': global } = task.attributes;
   const { stages, 'enforcement-level': level } = own?.attributes ?? global;
   return (
-    <li class="row spread">
-      <div class="grow break">
-        <strong>{name}</strong> {!enabled && <span class="tag">disabled</span>}
-        <div class="soft small">
-          {whenAsked(stages, level)}
-          {!own && ' · all workspaces'}
-        </div>
-      </div>
+    <Line
+      title={
+        <>
+          <strong>{name}</strong> <Tags of={[!enabled && 'disabled']} />
+        </>
+      }
+      about={`${whenAsked(stages, level)}${own ? '' : ' · all workspaces'}`}
+    >
       {own && may && (
-        <div class="row">
-          <SmallButton text="Change" of={name} onClick={onEdit} />
-          <SmallButton text="Detach" of={name} onClick={onRemove} />
-        </div>
+        <>
+          <DialogButton small text="Change" of={name} onClose={onChange}>
+            {(close) => <EditAttachment path={path} attachment={{ own, task }} onClose={close} />}
+          </DialogButton>
+          <DeleteButton text="Detach" of={name} path={`${path}/${own.id}`} danger={false} onClose={onChange}>
+            New runs in this workspace skip it.
+          </DeleteButton>
+        </>
       )}
-    </li>
+    </Line>
   );
 };
 
 interface EditProps {
   path: string;
-  attachment: Attachment | undefined;
-  free: Resource<'tasks'>[];
+  attachment?: Attachment;
+  free?: Resource<'tasks'>[];
   onClose(): void;
 }
 
-const EditAttachment = ({ path, attachment, free, onClose }: EditProps) => {
-  const current = attachment?.own;
-  const submit = async (data: FormData) => {
-    const attributes = taskFieldsOf(data);
-    await (current
-      ? change(`${path}/${current.id}`, 'workspace-tasks', attributes)
-      : create(path, 'workspace-tasks', attributes, {
-          task: { data: { type: 'tasks', id: String(data.get('task')) } },
-        }));
-    onClose();
-  };
-  return (
-    <Dialog title={attachment ? `Change ${attachment.task.attributes.name}` : 'Attach a run task'} onClose={onClose}>
-      <Form submit={attachment ? 'Save' : 'Attach'} onSubmit={submit} onCancel={onClose}>
+const EditAttachment = ({ path, attachment, free = [], onClose }: EditProps) => (
+  <EditDialog
+    title={attachment ? `Change ${attachment.task.attributes.name}` : 'Attach a run task'}
+    submit={attachment ? 'Save' : 'Attach'}
+    type="workspace-tasks"
+    resource={attachment?.own}
+    collection={path}
+    path={`${path}/${attachment?.own?.id}`}
+    attributesOf={({ task, ...fields }) => fields}
+    relationshipsOf={(data) => (attachment ? {} : { task: { data: { type: 'tasks', id: data.get('task') } } })}
+    onClose={onClose}
+  >
+    {(current) => (
+      <>
         {!attachment && (
           <Select label="Run task" name="task" options={free.map(({ id, attributes }) => [id, attributes.name])} />
         )}
-        <AskedFields
-          stages={current?.attributes.stages ?? ['post_plan']}
-          level={current?.attributes['enforcement-level']}
-        />
-      </Form>
-    </Dialog>
-  );
-};
+        <AskedFields saved={current?.attributes} />
+      </>
+    )}
+  </EditDialog>
+);

@@ -4,6 +4,9 @@ import { type CostTable, costTable, dollars, signed } from '#clients/client/text
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
+import { Table } from '#clients/web/parts/list.tsx';
+import { Fold } from '#clients/web/parts/section.tsx';
 import { get } from '#clients/web/session.ts';
 
 const words: Record<string, string> = {
@@ -21,31 +24,25 @@ const atFirst = 50;
 
 /** Monthly cost before and after, in total and by resource. */
 export const CostEstimate = ({ estimate }: { estimate: Resource<'cost-estimates'> | undefined }) => {
-  const open = useSignal(false);
   if (!estimate) return null;
   const { status, 'error-message': message } = estimate.attributes;
-  const shows = status === 'finished' || status === 'errored';
   return (
-    <details
-      class="panel"
-      open={open.value && shows}
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
+    <Fold
+      title="Cost estimate"
+      status={words[status] ?? status}
+      summary={<Totals estimate={estimate} />}
+      unfolds={status === 'finished' || status === 'errored'}
     >
-      <summary>
-        <h2>Cost estimate</h2>
-        <span class="soft small">{words[status] ?? status}</span>
-        <span class="grow" />
-        <Totals estimate={estimate} />
-      </summary>
-      {status === 'errored' && (
-        <div class="pad">
-          <Notice kind="warn">{message}</Notice>
-        </div>
-      )}
-      {open.value && status === 'finished' && <Resources estimate={estimate} />}
-    </details>
+      {() =>
+        status === 'finished' ? (
+          <Resources estimate={estimate} />
+        ) : (
+          <div class="pad">
+            <Notice kind="warn">{message}</Notice>
+          </div>
+        )
+      }
+    </Fold>
   );
 };
 
@@ -72,22 +69,19 @@ const toneOf = (delta: string): string => {
 
 /** A finished estimate never changes. */
 const Resources = ({ estimate }: { estimate: Resource<'cost-estimates'> }) => {
-  const live = useLive(
-    `cost-estimate/${estimate.id}`,
-    async () => {
-      const { resources } = (await get<'cost-estimates'>(`/cost-estimates/${estimate.id}`)).attributes;
-      return costTable(resources ?? { matched: [], unmatched: [] });
-    },
-    () => undefined,
-  );
+  const path = `/cost-estimates/${estimate.id}`;
+  const live = useLive(path, async () => {
+    const { resources } = (await get<'cost-estimates'>(path)).attributes;
+    return costTable(resources ?? { matched: [], unmatched: [] });
+  });
   return (
     <Loaded live={live} what="cost estimate">
-      {(table) => <Table table={table} estimate={estimate} />}
+      {(table) => <Costs table={table} estimate={estimate} />}
     </Loaded>
   );
 };
 
-const Table = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost-estimates'> }) => {
+const Costs = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost-estimates'> }) => {
   const all = useSignal(false);
   const { rows, free, unmatched, assumptions } = table;
   const { 'price-sources': sources, 'prices-as-of': asOf } = estimate.attributes;
@@ -96,36 +90,24 @@ const Table = ({ table, estimate }: { table: CostTable; estimate: Resource<'cost
     <section aria-label="cost of each resource">
       {rows.length > 0 && (
         <div class="scrolls">
-          <table class="costs">
-            <thead>
-              <tr>
-                <th scope="col">Resource</th>
-                <th scope="col">Before</th>
-                <th scope="col">After</th>
-                <th scope="col">Change</th>
+          <Table class="costs" heads={['Resource', 'Before', 'After', 'Change']}>
+            {(all.value ? rows : rows.slice(0, atFirst)).map((row) => (
+              <tr key={row.address}>
+                <th scope="row" class="mono break">
+                  {row.address}
+                </th>
+                <td>{dollars(row['prior-monthly-cost'])}</td>
+                <td>{dollars(row['proposed-monthly-cost'])}</td>
+                <td class={toneOf(row['delta-monthly-cost'])}>{signed(row['delta-monthly-cost'])}</td>
               </tr>
-            </thead>
-            <tbody>
-              {(all.value ? rows : rows.slice(0, atFirst)).map((row) => (
-                <tr key={row.address}>
-                  <th scope="row" class="mono break">
-                    {row.address}
-                  </th>
-                  <td>{dollars(row['prior-monthly-cost'])}</td>
-                  <td>{dollars(row['proposed-monthly-cost'])}</td>
-                  <td class={toneOf(row['delta-monthly-cost'])}>{signed(row['delta-monthly-cost'])}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+            ))}
+          </Table>
         </div>
       )}
       <div class="pad part stack small">
         {hidden > 0 && !all.value && (
           <p>
-            <button type="button" class="small-button" onClick={() => (all.value = true)}>
-              Show {count(hidden, 'more resource')}
-            </button>
+            <SmallButton text={`Show ${count(hidden, 'more resource')}`} onClick={() => (all.value = true)} />
           </p>
         )}
         {free > 0 && <p class="soft">{count(free, rows.length ? 'more resource' : 'resource')} at no charge.</p>}

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, More, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { call, create } from '#clients/web/session.ts';
 import { configuration, type Picked, upload } from '#clients/web/upload.ts';
@@ -35,31 +36,14 @@ const addresses = (text: string | undefined): string[] | undefined => {
   return addresses.length ? addresses : undefined;
 };
 
-export const NewRun = ({
-  workspace,
-  organization,
-  onClose,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-  onClose(): void;
-}) => {
+export const NewRun = ({ workspace, organization, onClose }: WorkspaceProps & { onClose(): void }) => {
   const kind = useSignal<Kind>('plan_and_apply');
   const source = useSignal<Picked | undefined>(undefined);
-  const hasConfiguration = useSignal<boolean | undefined>(undefined);
   const { name, permissions } = workspace.attributes;
-  useEffect(() => {
-    call<Resource[]>('GET', `/workspaces/${workspace.id}/configuration-versions?page[size]=20`).then(
-      ({ data }) => {
-        hasConfiguration.value = data.some(
-          ({ attributes }) => attributes.status === 'uploaded' && !attributes.speculative,
-        );
-      },
-      () => {
-        hasConfiguration.value = true;
-      },
-    );
-  }, [workspace.id, hasConfiguration]);
+  const path = `/workspaces/${workspace.id}/configuration-versions?page[size]=20`;
+  const versions = useLive(path, async () => (await call<Resource[]>('GET', path)).data);
+  const hasConfiguration =
+    versions.value?.some(({ attributes }) => attributes.status === 'uploaded' && !attributes.speculative) ?? true;
   const submit = async (data: FormData) => {
     const versionId = source.value && (await upload(workspace.id, source.value, kind.value === 'plan_only'));
     const run = await create(
@@ -83,55 +67,50 @@ export const NewRun = ({
   const allowed = kinds.filter(
     ([kind]) => kind === 'plan_only' || permissions['can-queue-apply'] || kind === 'plan_and_apply',
   );
-  const missing = hasConfiguration.value === false && !source.value;
   return (
-    <Dialog title={`Start a run in ${name}`} onClose={onClose}>
-      <Form
-        submit="Start run"
-        danger={kind.value === 'destroy'}
-        disabled={missing}
-        onSubmit={submit}
-        onCancel={onClose}
-      >
-        <Text label="Message" name="message" autoFocus placeholder="Why this run?" />
-        <Choices
-          legend="Run type"
-          type="radio"
-          name="kind"
-          options={allowed}
-          chosen={[kind.value]}
-          onChange={(value) => (kind.value = value as Kind)}
+    <FormDialog
+      title={`Start a run in ${name}`}
+      submit="Start run"
+      danger={kind.value === 'destroy'}
+      disabled={!hasConfiguration && !source.value}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <Text label="Message" name="message" autoFocus placeholder="Why this run?" />
+      <Choices
+        legend="Run type"
+        type="radio"
+        name="kind"
+        options={allowed}
+        chosen={[kind.value]}
+        onChange={(value) => (kind.value = value as Kind)}
+      />
+      <Picker
+        label="Configuration"
+        source={source}
+        kind={configuration}
+        says={
+          hasConfiguration
+            ? 'Uses the latest configuration of this workspace, unless you choose another one.'
+            : 'No configuration yet. Choose the folder with your .tf files, or an archive (.tar.gz).'
+        }
+      />
+      <More summary="More options">
+        {permissions['can-queue-apply'] && (
+          <Choice
+            name="auto-apply"
+            label="Apply without confirmation"
+            hint="A plan with changes is applied immediately."
+          />
+        )}
+        <Choice
+          name="no-refresh"
+          label="Skip refresh"
+          hint="Plan from the saved state, without reading real infrastructure."
         />
-        <Picker
-          label="Configuration"
-          source={source}
-          kind={configuration}
-          says={
-            hasConfiguration.value === false
-              ? 'No configuration yet. Choose the folder with your .tf files, or an archive (.tar.gz).'
-              : 'Uses the latest configuration of this workspace, unless you choose another one.'
-          }
-        />
-        <details>
-          <summary>More options</summary>
-          <div class="stack">
-            {permissions['can-queue-apply'] && (
-              <Choice
-                name="auto-apply"
-                label="Apply without confirmation"
-                hint="A plan with changes is applied immediately."
-              />
-            )}
-            <Choice
-              name="no-refresh"
-              label="Skip refresh"
-              hint="Plan from the saved state, without reading real infrastructure."
-            />
-            <Text label="Target resources" name="targets" lines={2} hint="One address per line (-target)." />
-            <Text label="Replace resources" name="replacements" lines={2} hint="One address per line (-replace)." />
-          </div>
-        </details>
-      </Form>
-    </Dialog>
+        <Text label="Target resources" name="targets" lines={2} hint="One address per line (-target)." />
+        <Text label="Replace resources" name="replacements" lines={2} hint="One address per line (-replace)." />
+      </More>
+    </FormDialog>
   );
 };

@@ -5,7 +5,9 @@ import { awaitedPool, awaitsRunner, since } from '#clients/client/run-facts.ts';
 import { hash } from '#clients/web/location.ts';
 import { Duration, Notice } from '#clients/web/parts/basics.tsx';
 import { Changes } from '#clients/web/parts/changes.tsx';
+import { Switch } from '#clients/web/parts/filters.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
+import { Fold } from '#clients/web/parts/section.tsx';
 import { isPhaseFinal, type PhaseStatus } from '#run/status.ts';
 import { PlanChanges } from './plan-changes.tsx';
 import { PlanGraph } from './plan-graph.tsx';
@@ -47,20 +49,11 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   const began = at['started-at'] as string | undefined;
   const ended = (at['finished-at'] ?? at['errored-at'] ?? at['canceled-at']) as string | undefined;
   const isConfirmable = name === 'plan' && run.attributes.actions['is-confirmable'];
-  const open = chosen.value ?? (status === 'running' || status === 'errored' || isConfirmable || linked);
-  const shows = began !== undefined || (over && status !== 'unreachable');
   return (
-    <details
-      class="panel"
-      open={open && shows}
-      onToggle={(event) => {
-        const isOpenNow = event.currentTarget.open;
-        if (isOpenNow !== (open && shows)) chosen.value = isOpenNow;
-      }}
-    >
-      <summary>
-        <h2>{titles[name]}</h2>
-        <span class="soft small">
+    <Fold
+      title={titles[name]}
+      status={
+        <>
           {pool ? `waiting for an agent in pool ${pool}` : (words[status] ?? status)}
           {awaitsRunner(phase) && (
             <>
@@ -75,11 +68,14 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
               <Duration from={began} to={ended} />
             </>
           )}
-        </span>
-        <span class="grow" />
-        {over && <Changes of={phase} />}
-      </summary>
-      {open && shows && (
+        </>
+      }
+      summary={over && <Changes of={phase} />}
+      open={status === 'running' || status === 'errored' || isConfirmable || linked}
+      chosen={chosen}
+      unfolds={began !== undefined || (over && status !== 'unreachable')}
+    >
+      {() => (
         <>
           {message && status === 'errored' && message !== run.attributes['end-reason'] && (
             <div class="pad">
@@ -93,7 +89,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
           )}
         </>
       )}
-    </details>
+    </Fold>
   );
 };
 
@@ -108,13 +104,7 @@ const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: str
   }, [hash.value]);
   return (
     <>
-      <fieldset class="switch" aria-label="Show the plan as">
-        {planViews.map((text) => (
-          <button key={text} type="button" aria-pressed={view.value === text} onClick={() => (view.value = text)}>
-            {text}
-          </button>
-        ))}
-      </fieldset>
+      <Switch label="Show the plan as" options={planViews} chosen={view} />
       {view.value === 'Output' && <Log name="plan" url={url} run={run} over />}
       {view.value === 'Changes' && <PlanChanges plan={plan} />}
       {view.value === 'Graph' && <PlanGraph plan={plan} />}

@@ -5,11 +5,7 @@ import { planOf } from '#clients/web/plans.ts';
 
 /** Changes of a plan or an apply, by resource. */
 export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
-  const live = useLive(
-    `differences/${plan.id}`,
-    () => planOf(plan.id),
-    () => undefined,
-  );
+  const live = useLive(plan.id, () => planOf(plan.id));
   return (
     <Loaded live={live} what="changes">
       {({ resources, outputs, drift }) => (

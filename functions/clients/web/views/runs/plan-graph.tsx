@@ -5,15 +5,11 @@ import { Loaded } from '#clients/web/parts/basics.tsx';
 import { signs } from '#clients/web/parts/diff-signs.ts';
 import { DependencyGraph } from '#clients/web/parts/graph.tsx';
 import { type PlanDetails, planOf } from '#clients/web/plans.ts';
-import { configured } from '#clients/web/text/resource-times.ts';
+import { configured } from '#platform/text/resource-times.ts';
 
 /** Dependency graph of a plan's changes; a click opens the change. */
 export const PlanGraph = ({ plan }: { plan: { id: string } }) => {
-  const live = useLive(
-    `graph/${plan.id}`,
-    () => planOf(plan.id),
-    () => undefined,
-  );
+  const live = useLive(plan.id, () => planOf(plan.id));
   return (
     <Loaded live={live} what="graph">
       {(details) => <Drawn {...details} />}

@@ -1,17 +1,20 @@
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { pollInterval, useLive } from '#clients/web/live.ts';
+import { everyOperation } from '#clients/client/run-facts.ts';
+import { pollMs, useLive } from '#clients/web/live.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
+import { Counted } from '#clients/web/parts/section.tsx';
 import { factsOf } from '#clients/web/parts/status.tsx';
 import { InLine } from '#clients/web/parts/wait.tsx';
 import { listAtLeast, related } from '#clients/web/session.ts';
 import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
 import { displayStatus } from '#run/display.ts';
 import { isFinal, runStatuses } from '#run/status.ts';
-import { everyOperation } from './runs.tsx';
 
 /** Runs of an organization: needing attention, running, queued and recent. */
 
@@ -30,7 +33,7 @@ const working = runStatuses.filter((status) => status !== 'pending' && !isFinal(
 const maxListed = 500;
 
 /** A long queue is polled less often. */
-const pace = ({ open }: QueueData): number => pollInterval() * Math.ceil((open.length + 1) / 100);
+const pace = ({ open }: QueueData): number => pollMs * Math.ceil((open.length + 1) / 100);
 
 /** Reads finished runs again when the set of unfinished runs has changed. */
 const reader = (organization: string): (() => Promise<QueueData>) => {
@@ -74,12 +77,11 @@ const nameOf = (run: Resource<'runs'>, workspaces: Map<string, Resource<'workspa
 
 const noteOf = (wait: Wait | undefined) => wait && <InLine wait={wait} />;
 
-export const Queue = ({ organization }: { organization: string }) => {
+export const Queue = ({ organization }: OrganizationProps) => {
   const read = useMemo(() => reader(organization), [organization]);
   const live = useLive(`queue/${organization}`, read, pace);
   return (
     <OrganizationShell organization={organization} at="queue">
-      <h1>Runs</h1>
       <Loaded live={live} what="runs">
         {(queue) => {
           const workspaces = new Map(queue.workspaces.map((workspace) => [workspace.id, workspace]));
@@ -102,15 +104,12 @@ export const Queue = ({ organization }: { organization: string }) => {
               )}
               {groups.map(([title, none, runs]) =>
                 runs.length === 0 && !none ? null : (
-                  <section key={title} class="stack">
-                    <h2>
-                      {title} {runs.length > 0 && title !== 'Recent' && <span class="soft">{runs.length}</span>}
-                    </h2>
+                  <Counted key={title} title={title} count={title === 'Recent' ? 0 : runs.length}>
                     {runs.length === 0 ? (
                       <p class="soft">{none}</p>
                     ) : (
-                      <ul class="panel list" aria-label={title}>
-                        {runs.map((run) => (
+                      <List label={title} of={runs}>
+                        {(run) => (
                           <RunLine
                             key={run.id}
                             run={run}
@@ -120,10 +119,10 @@ export const Queue = ({ organization }: { organization: string }) => {
                             note={noteOf(notes.get(run.id))}
                             {...partsOf(run, parts)}
                           />
-                        ))}
-                      </ul>
+                        )}
+                      </List>
                     )}
-                  </section>
+                  </Counted>
                 ),
               )}
             </>

@@ -1,6 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { go } from '#clients/web/location.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { ActionButton } from '#clients/web/parts/button.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
 import { create, related } from '#clients/web/session.ts';
 
@@ -41,35 +42,25 @@ const retry = (run: Resource<'runs'>): Promise<Resource> => {
   );
 };
 
-/** For runs that failed or were stopped, if the user may start runs. */
-export const Retry = ({
-  run,
-  workspace,
-  organization,
-}: {
+interface RetryProps extends OrganizationProps {
   run: Resource<'runs'>;
   workspace: Resource<'workspaces'> | undefined;
-  organization: string;
-}) => {
-  const { busy, failure, perform } = useAction();
+}
+
+/** For runs that failed or were stopped, if the user may start runs. */
+export const Retry = ({ run, workspace, organization }: RetryProps) => {
   if (!workspace?.attributes.permissions['can-queue-run']) return null;
   if (!isOver(run) || applied.has(run.attributes.status)) return null;
-  const start = () =>
-    perform(async () => {
-      const { id } = await retry(run);
-      go({ view: 'run', organization, workspace: workspace.attributes.name, run: id });
-    });
+  const start = async () => {
+    const { id } = await retry(run);
+    go({ view: 'run', organization, workspace: workspace.attributes.name, run: id });
+  };
   return (
-    <>
-      {failure}
-      <button
-        type="button"
-        disabled={busy.value}
-        onClick={start}
-        title="Start a run with the same configuration and options"
-      >
-        {busy.value ? 'Starting …' : 'Retry'}
-      </button>
-    </>
+    <ActionButton
+      text="Retry"
+      working="Starting …"
+      title="Start a run with the same configuration and options"
+      work={start}
+    />
   );
 };

@@ -1,19 +1,17 @@
 import type { Resource } from '#clients/client/client.ts';
-import { useLive } from '#clients/web/live.ts';
+import { useList } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Outputs } from '#clients/web/parts/outputs.tsx';
-import { all, related } from '#clients/web/session.ts';
+import { related } from '#clients/web/session.ts';
 
-/** The state that a run created, with its outputs. */
-export const RunOutcome = ({
-  apply,
-  workspace,
-  organization,
-}: {
+interface Props extends OrganizationProps {
   apply: Resource<'applies'> | undefined;
   workspace: Resource<'workspaces'> | undefined;
-  organization: string;
-}) => {
+}
+
+/** The state that a run created, with its outputs. */
+export const RunOutcome = ({ apply, workspace, organization }: Props) => {
   const version = related(apply, 'state-versions');
   const may = workspace?.attributes.permissions['can-read-state-outputs'];
   if (!version || !may) return null;
@@ -25,11 +23,7 @@ export const RunOutcome = ({
 };
 
 const StateOutputs = ({ version, href }: { version: string; href: string | undefined }) => {
-  const outputs = useLive(
-    `state-outputs/${version}`,
-    async () => (await all<'state-version-outputs'>(`/state-versions/${version}/outputs`)).data,
-    () => undefined,
-  );
+  const outputs = useList<'state-version-outputs'>(`/state-versions/${version}/outputs`);
   return (
     <section class="panel">
       <div class="pad row spread">

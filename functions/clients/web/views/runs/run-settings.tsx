@@ -1,6 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
-import { Facts } from '#clients/web/parts/basics.tsx';
+import { type Fact, Facts } from '#clients/web/parts/basics.tsx';
 import { Commit } from '#clients/web/parts/commit.tsx';
 import { related } from '#clients/web/session.ts';
 
@@ -18,7 +17,7 @@ export const RunSettings = ({ run, plan, ingress }: RunSettingsProps) => {
     <section class="panel pad">
       <Facts
         facts={[
-          ...(ingress ? [['Commit', <Commit key="commit" ingress={ingress} />] as [string, ComponentChildren]] : []),
+          ingress && ['Commit', <Commit key="commit" ingress={ingress} />],
           ['Terraform', versionOf(run, plan)],
           [
             'Apply',
@@ -28,10 +27,10 @@ export const RunSettings = ({ run, plan, ingress }: RunSettingsProps) => {
                 ? 'without confirmation'
                 : 'after confirmation',
           ],
-          ...list('Targets', attributes['target-addrs']),
-          ...list('Replace', attributes['replace-addrs']),
-          ...(attributes.refresh === false ? [['Refresh', 'no'] as [string, string]] : []),
-          ...list('Variables', variablesOf(run)),
+          list('Targets', attributes['target-addrs']),
+          list('Replace', attributes['replace-addrs']),
+          attributes.refresh === false && ['Refresh', 'no'],
+          list('Variables', variablesOf(run)),
           ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],
           ['ID', <code key="id">{run.id}</code>],
         ]}
@@ -51,16 +50,14 @@ const versionOf = ({ attributes }: Resource<'runs'>, plan: Resource<'plans'> | u
 const variablesOf = ({ attributes }: Resource<'runs'>): string[] =>
   (attributes.variables ?? []).map(({ key, value }: { key: string; value: string }) => `${key} = ${value}`);
 
-const list = (name: string, entries: string[] | null): [string, ComponentChildren][] =>
+const list = (name: string, entries: string[] | null): Fact =>
   entries?.length
     ? [
-        [
-          name,
-          entries.map((entry) => (
-            <code key={entry} class="entry">
-              {entry}
-            </code>
-          )),
-        ],
+        name,
+        entries.map((entry) => (
+          <code key={entry} class="entry">
+            {entry}
+          </code>
+        )),
       ]
-    : [];
+    : undefined;

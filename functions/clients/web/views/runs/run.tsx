@@ -4,9 +4,11 @@ import type { Resource } from '#clients/client/client.ts';
 import { overrideOf, waitsForOverride } from '#clients/client/run-facts.ts';
 import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
-import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Notice } from '#clients/web/parts/basics.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
 import { Stages } from '#clients/web/parts/stages.tsx';
 import { factsOf, isOver, pollIntervalOf } from '#clients/web/parts/status.tsx';
 import { call, get, related } from '#clients/web/session.ts';
@@ -76,7 +78,7 @@ const soonMs = 3_000;
 const quickMs = 250;
 
 /** One run: progress, changes and available actions. */
-export const RunView = ({ id, organization }: { id: string; organization: string }) => {
+export const RunView = ({ run: id, organization }: OrganizationProps & { run: string }) => {
   const expected = useRef({ until: 0, status: '' });
   const live = useLive(
     `run/${id}`,
@@ -94,36 +96,26 @@ export const RunView = ({ id, organization }: { id: string; organization: string
   const workspace = live.value?.workspace?.attributes.name as string | undefined;
   const shown = live.value && displayStatus(factsOf(live.value.run));
   return (
-    <Shell
+    <Page
       title={live.value ? `${shown?.name}: ${subjectOf(live.value.run)}` : id}
       tone={shown?.tone}
+      organization={organization}
       crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
         ...(workspace
-          ? [{ text: workspace, to: { view: 'workspace' as const, organization, workspace, tab: 'runs' as const } }]
+          ? [{ text: workspace, to: { view: 'workspace', organization, workspace, tab: 'runs' } } as const]
           : []),
         { text: id },
       ]}
+      live={live}
+      what="run"
     >
-      <Loaded live={live} what="run">
-        {(parts) => <Run {...parts} organization={organization} refresh={soon} />}
-      </Loaded>
-    </Shell>
+      {(parts) => <Run {...parts} organization={organization} refresh={soon} />}
+    </Page>
   );
 };
 
-const Run = ({
-  run,
-  plan,
-  apply,
-  costEstimate,
-  ingress,
-  taskStages,
-  workspace,
-  front,
-  organization,
-  refresh,
-}: RunParts & { organization: string; refresh(): void }) => {
+const Run = ({ organization, refresh, ...parts }: RunParts & OrganizationProps & { refresh(): void }) => {
+  const { run, plan, apply, costEstimate, ingress, taskStages, workspace, front } = parts;
   const { attributes } = run;
   const words = wordsFor({ run, workspace, front, organization });
   const error = useSignal<string | undefined>(undefined);
@@ -154,6 +146,7 @@ const Run = ({
       {attributes['end-reason'] && (
         <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
       )}
+      <FailedChecks checks={attributes['failed-checks']} />
       {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
         <ErroredState run={run} apply={apply} />
       )}

@@ -1,7 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { pollInterval, useLive } from '#clients/web/live.ts';
+import { everyOperation } from '#clients/client/run-facts.ts';
+import { pollMs, useLive } from '#clients/web/live.ts';
+import type { WorkspaceAndRun } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
+import { List, Pager } from '#clients/web/parts/list.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
 import { InLine } from '#clients/web/parts/wait.tsx';
@@ -9,9 +12,6 @@ import { call, related } from '#clients/web/session.ts';
 import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
 
 const size = 20;
-
-/** The API lists plan-only runs only when their operation is named. */
-export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface ViewData {
   runs: Resource<'runs'>[];
@@ -37,20 +37,14 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
 /** Runs of a workspace, newest first, with queue positions. */
-export const Runs = ({
-  workspace,
-  current,
-}: {
-  workspace: Resource<'workspaces'>;
-  current: Resource<'runs'> | undefined;
-}) => {
+export const Runs = ({ workspace, run: current }: WorkspaceAndRun) => {
   const page = useSignal(1);
   const planOnly = useSignal(false);
   const organization = related(workspace, 'organization') ?? '';
   const list = useLive(
     `runs/${workspace.id}/${page.value}/${planOnly.value}`,
     () => load(workspace.id, page.value, planOnly.value),
-    pollInterval,
+    pollMs,
   );
   return (
     <Loaded live={list} what="runs">
@@ -73,8 +67,8 @@ export const Runs = ({
             {runs.length === 0 ? (
               <p class="soft">No runs yet. Start one with the button above.</p>
             ) : (
-              <ul class="panel list" aria-label="Runs">
-                {runs.map((run) => (
+              <List label="Runs" of={runs}>
+                {(run) => (
                   <RunLine
                     key={run.id}
                     run={run}
@@ -83,22 +77,12 @@ export const Runs = ({
                     note={noteOf(waits.get(run.id), cut)}
                     {...partsOf(run, parts)}
                   />
-                ))}
-              </ul>
+                )}
+              </List>
             )}
-            {(page.value > 1 || more) && (
-              <nav class="row" aria-label="Pages">
-                <button type="button" disabled={page.value === 1} onClick={() => (page.value -= 1)}>
-                  Newer
-                </button>
-                <span class="soft">
-                  {(page.value - 1) * size + 1}–{(page.value - 1) * size + runs.length} of {total}
-                </span>
-                <button type="button" disabled={!more} onClick={() => (page.value += 1)}>
-                  Older
-                </button>
-              </nav>
-            )}
+            <Pager page={page} last={!more}>
+              {(page.value - 1) * size + 1}–{(page.value - 1) * size + runs.length} of {total}
+            </Pager>
           </section>
         );
       }}

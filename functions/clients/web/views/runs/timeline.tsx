@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import { exactTime, timeAfter } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
+import { useAction } from '#clients/web/parts/button.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
 import { call, create, related } from '#clients/web/session.ts';
@@ -78,7 +78,7 @@ export const Timeline = ({ run }: { run: Resource<'runs'> }) => {
       return data.map((event) => momentOf(event, comments));
     },
     // Events change with the run; the comment of the last action may arrive a moment later.
-    () => (isOver(run) ? undefined : 10_000),
+    isOver(run) ? undefined : 10_000,
   );
   // Keep showing the loaded events meanwhile.
   const runState = `${status} ${JSON.stringify(allowed)}`;

@@ -1,17 +1,15 @@
 import type { Resource } from '#clients/client/client.ts';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form } from '#clients/web/parts/form.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
 import { account, call, related } from '#clients/web/session.ts';
 
 interface RollbackProps {
   version: Resource<'state-versions'>;
   workspace: Resource<'workspaces'>;
-  onClose(): void;
   onDone(version: string): void;
 }
 
 /** The API requires the writer of a state to hold the lock, so the workspace is locked briefly. */
-export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps) => {
+export const Rollback = ({ version, workspace, onDone }: RollbackProps) => {
   const { locked, name } = workspace.attributes;
   const mine = locked && related(workspace, 'locked-by') === account.value?.id;
   const submit = async () => {
@@ -31,13 +29,16 @@ export const Rollback = ({ version, workspace, onClose, onDone }: RollbackProps)
     }
   };
   return (
-    <Dialog title={`Roll ${name} back to serial ${version.attributes.serial}?`} onClose={onClose}>
-      <Form submit="Roll back" danger onSubmit={submit} onCancel={onClose}>
-        <p>
-          Creates a new state version with the content of this one. Real infrastructure stays as it is: Terraform no
-          longer tracks resources created since this version. Run a plan before you apply.
-        </p>
-      </Form>
-    </Dialog>
+    <ConfirmButton
+      text="Roll back to this"
+      title={`Roll ${name} back to serial ${version.attributes.serial}?`}
+      yes="Roll back"
+      onYes={submit}
+    >
+      <p>
+        Creates a new state version with the content of this one. Real infrastructure stays as it is: Terraform no
+        longer tracks resources created since this version. Run a plan before you apply.
+      </p>
+    </ConfirmButton>
   );
 };

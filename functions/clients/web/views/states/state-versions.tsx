@@ -2,8 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { bytes } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
-import { hrefOf } from '#clients/web/location.ts';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { listAtLeast, related } from '#clients/web/session.ts';
 
@@ -14,14 +15,14 @@ export const stateList = async (organization: string, workspace: string, shownCo
 };
 
 /** State versions of the workspace, newest first. */
-export const States = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
+export const States = ({ workspace, organization }: WorkspaceProps) => {
   const { name } = workspace.attributes;
   const current = related(workspace, 'current-state-version');
   const shownCount = useSignal(100);
   const live = useLive(
     `states/${workspace.id}/${current}/${shownCount.value}`,
     () => stateList(organization, name, shownCount.value),
-    () => (15_000 * shownCount.value) / 100,
+    (15_000 * shownCount.value) / 100,
   );
   return (
     <Loaded live={live} what="states">
@@ -33,16 +34,36 @@ export const States = ({ workspace, organization }: { workspace: Resource<'works
           </p>
         ) : (
           <>
-            <ul class="panel list" aria-label="State versions">
-              {versions.map((version) => (
-                <Line
-                  key={version.id}
-                  version={version}
-                  current={version.id === current}
-                  href={hrefOf({ view: 'state', organization, workspace: name, version: version.id })}
-                />
-              ))}
-            </ul>
+            <List label="State versions" of={versions}>
+              {(version: Resource<'state-versions'>) => {
+                const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
+                const run = related(version, 'run');
+                const rolledBack = related(version, 'rollback-state-version') !== undefined;
+                return (
+                  <Item
+                    key={version.id}
+                    to={{ view: 'state', organization, workspace: name, version: version.id }}
+                    title={`Serial ${serial}`}
+                    beside={version.id === current && <span class="status good">Current</span>}
+                    tags={[intermediate && 'intermediate snapshot', status !== 'finalized' && status]}
+                    meta={
+                      <>
+                        {run ? 'applied' : rolledBack ? 'rolled back' : 'pushed'} by{' '}
+                        <Person id={related(version, 'created-by')} />
+                        {run && (
+                          <>
+                            {' in '}
+                            <span class="mono">{run}</span>
+                          </>
+                        )}
+                        {size !== null && ` · ${bytes(size)}`}
+                      </>
+                    }
+                    notes={[<Ago key="at" at={at} />]}
+                  />
+                );
+              }}
+            </List>
             {versions.length >= shownCount.value && (
               <button type="button" class="quiet" onClick={() => (shownCount.value += 100)}>
                 Show older states
@@ -52,36 +73,5 @@ export const States = ({ workspace, organization }: { workspace: Resource<'works
         )
       }
     </Loaded>
-  );
-};
-
-const Line = ({ version, current, href }: { version: Resource<'state-versions'>; current: boolean; href: string }) => {
-  const { serial, size, status, intermediate, 'created-at': at } = version.attributes;
-  const run = related(version, 'run');
-  const rolledBack = related(version, 'rollback-state-version') !== undefined;
-  return (
-    <li>
-      <a class="item" href={href}>
-        <span class="row">
-          <span class="title">Serial {serial}</span>
-          {current && <span class="status good">Current</span>}
-          {intermediate && <span class="tag">intermediate snapshot</span>}
-          {status !== 'finalized' && <span class="tag">{status}</span>}
-        </span>
-        <span class="meta">
-          {run ? 'applied' : rolledBack ? 'rolled back' : 'pushed'} by <Person id={related(version, 'created-by')} />
-          {run && (
-            <>
-              {' in '}
-              <span class="mono">{run}</span>
-            </>
-          )}
-          {size !== null && ` · ${bytes(size)}`}
-        </span>
-        <span class="end meta">
-          <Ago at={at} />
-        </span>
-      </a>
-    </li>
   );
 };

@@ -4,7 +4,10 @@ import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { Notice, Value } from '#clients/web/parts/basics.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text } from '#clients/web/parts/form.tsx';
+import { Failures } from '#clients/web/parts/failures.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Table } from '#clients/web/parts/list.tsx';
 import { change, create, errorText } from '#clients/web/session.ts';
 import { type ImportedVariable, importOf } from '#clients/web/text/variable-import.ts';
 import { TfvarsError } from '#platform/formats/tfvars.ts';
@@ -63,7 +66,13 @@ export const ImportVariables = ({ path, own, ofSets, onClose }: Props) => {
     if (failed.length === 0) onClose();
     else failures.value = failed;
   };
-  if (failures.value) return <Failures all={chosen.length} failed={failures.value} onClose={onClose} />;
+  if (failures.value) {
+    return (
+      <Failures title="Import variables" failed={failures.value} onClose={onClose}>
+        Imported {chosen.length - failures.value.length} of {chosen.length}.
+      </Failures>
+    );
+  }
   return (
     <Dialog title="Import variables" onClose={onClose}>
       <Form
@@ -111,81 +120,50 @@ interface PreviewProps {
 const Preview = ({ variables, left, isSecret, onLeave, onSecret }: PreviewProps) => (
   // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
   <section class="scrolls panel tfvars" tabIndex={0} aria-label="Variables in the file">
-    <table class="stacks">
-      <thead>
-        <tr>
-          <th scope="col">Import</th>
-          <th scope="col">Value</th>
-          <th scope="col">
-            <span class="visually-hidden">Sensitive</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {variables.map((variable) => {
-          const { key, value, hcl, state, existing, overrides } = variable;
-          const hides = isSecret(variable);
-          return (
-            <tr key={key}>
-              <th scope="row">
-                <label class="choice">
-                  <input
-                    type="checkbox"
-                    checked={state !== 'same' && !left.has(key)}
-                    disabled={state === 'same'}
-                    onChange={(event) => onLeave(key, !event.currentTarget.checked)}
-                  />
-                  <span class="mono break">{key}</span>
-                </label>
-                <span class={`tag${state === 'changed' || state === 'hidden' ? ' warn' : ''}`}>{states[state]}</span>
-                {overrides && <span class="tag warn">overrides set {overrides}</span>}
-              </th>
-              <td class="break">
-                {state === 'changed' && (
-                  <del>
-                    <Value text={existing?.attributes.value ?? ''} />
-                  </del>
-                )}
-                {hides ? <span class="soft">hidden</span> : <Value text={value} />}
-                {hcl && <span class="soft small">HCL</span>}
-              </td>
-              <td>
-                <label class="choice">
-                  <input
-                    type="checkbox"
-                    checked={hides}
-                    disabled={state === 'hidden' || state === 'same' || left.has(key)}
-                    onChange={(event) => onSecret(key, event.currentTarget.checked)}
-                  />
-                  <span>
-                    Sensitive<span class="visually-hidden">: {key}</span>
-                  </span>
-                </label>
-              </td>
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
+    <Table class="stacks" heads={['Import', 'Value', { hidden: 'Sensitive' }]}>
+      {variables.map((variable) => {
+        const { key, value, hcl, state, existing, overrides } = variable;
+        const hides = isSecret(variable);
+        return (
+          <tr key={key}>
+            <th scope="row">
+              <label class="choice">
+                <input
+                  type="checkbox"
+                  checked={state !== 'same' && !left.has(key)}
+                  disabled={state === 'same'}
+                  onChange={(event) => onLeave(key, !event.currentTarget.checked)}
+                />
+                <span class="mono break">{key}</span>
+              </label>
+              <span class={`tag${state === 'changed' || state === 'hidden' ? ' warn' : ''}`}>{states[state]}</span>
+              {overrides && <span class="tag warn">overrides set {overrides}</span>}
+            </th>
+            <td class="break">
+              {state === 'changed' && (
+                <del>
+                  <Value text={existing?.attributes.value ?? ''} />
+                </del>
+              )}
+              {hides ? <span class="soft">hidden</span> : <Value text={value} />}
+              {hcl && <span class="soft small">HCL</span>}
+            </td>
+            <td>
+              <label class="choice">
+                <input
+                  type="checkbox"
+                  checked={hides}
+                  disabled={state === 'hidden' || state === 'same' || left.has(key)}
+                  onChange={(event) => onSecret(key, event.currentTarget.checked)}
+                />
+                <span>
+                  Sensitive<span class="visually-hidden">: {key}</span>
+                </span>
+              </label>
+            </td>
+          </tr>
+        );
+      })}
+    </Table>
   </section>
-);
-
-const Failures = ({ all, failed, onClose }: { all: number; failed: [string, string][]; onClose(): void }) => (
-  <Dialog title="Import variables" onClose={onClose}>
-    <p>
-      Imported {all - failed.length} of {all}.
-    </p>
-    <Notice kind="bad">
-      <ul>
-        {failed.map(([key, reason]) => (
-          <li key={key}>
-            <strong>{key}</strong>: {reason}
-          </li>
-        ))}
-      </ul>
-    </Notice>
-    <button type="button" onClick={onClose}>
-      Close
-    </button>
-  </Dialog>
 );

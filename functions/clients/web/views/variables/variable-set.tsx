@@ -1,10 +1,10 @@
 import type { Resource } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { itemsOf, useItems } from '#clients/web/organization.ts';
-import { Attached } from '#clients/web/parts/attached.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { itemsOf, type OrganizationProps, useItems } from '#clients/web/organization.ts';
+import { Attached, relating } from '#clients/web/parts/attached.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { call } from '#clients/web/session.ts';
-import { SetFields, setOf } from './variable-sets.tsx';
+import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
 
 interface ViewData {
@@ -19,41 +19,25 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One variable set: its variables and scope. */
-export const VariableSetView = ({ organization, id }: { organization: string; id: string }) => {
-  return (
-    <Single
-      what="variable set"
-      id={id}
-      organization={organization}
-      list={{ text: 'Variable sets', to: { view: 'variable-sets', organization } }}
-      load={() => load(id)}
-      thing={({ set }) => set}
-    >
-      {(loaded, live) => <VariableSet {...loaded} organization={organization} live={live} />}
-    </Single>
-  );
-};
+export const VariableSetView = (at: SingleAddress) => (
+  <Single {...at} view="variable-set" load={() => load(at.id)} thing={({ set }) => set}>
+    {(loaded, live) => <VariableSet {...loaded} organization={at.organization} live={live} />}
+  </Single>
+);
 
-const VariableSet = ({
-  set,
-  workspaces,
-  organization,
-  live,
-}: ViewData & { organization: string; live: Live<ViewData> }) => {
+const VariableSet = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
+  const { set, workspaces, organization, live } = props;
   const { permissions, global } = set.attributes;
-  const others = useItems(organization, 'workspaces', permissions['can-update'] && !global);
-  const relate = (method: 'POST' | 'DELETE', workspaceId: string) =>
-    call(method, `/varsets/${set.id}/relationships/workspaces`, { data: [{ type: 'workspaces', id: workspaceId }] });
+  const mayChange = permissions['can-update'];
+  const others = useItems(organization, 'workspaces', mayChange && !global);
   return (
     <>
       <Managed
-        what="variable set"
-        thing={set}
-        list={{ view: 'variable-sets', organization }}
-        mayChange={permissions['can-update']}
-        mayDelete={permissions['can-update']}
-        attributesOf={setOf}
-        fields={(basis) => <SetFields set={basis} />}
+        view="variable-set"
+        organization={organization}
+        resource={set}
+        mayChange={mayChange}
+        fields={() => <SetFields />}
         consequence="Queued runs keep its variables. New runs do not use them."
         onChange={live.refresh}
       />
@@ -67,13 +51,12 @@ const VariableSet = ({
             <Attached
               items={itemsOf(workspaces, organization, 'workspaces', 'variables')}
               others={others}
-              may={permissions['can-update']}
+              may={mayChange}
               none="No workspaces yet. Apply the set to one to use its variables there."
               adding="Apply to a workspace"
               prompt="Apply to …"
-              removing={(name) => `workspace ${name}`}
-              onAdd={(id) => relate('POST', id)}
-              onRemove={(id) => relate('DELETE', id)}
+              noun="workspace"
+              {...relating(`/varsets/${set.id}/relationships/workspaces`)}
               onChange={live.refresh}
             />
           )}

@@ -1,66 +1,49 @@
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { Choice, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
+import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
 /** Variable sets of an organization. */
-export const VariableSets = ({ organization }: { organization: string }) => (
+export const VariableSets = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="variable set"
-    type="varsets"
     view="variable-set"
-    permission="can-manage-varsets"
     empty="No variable sets yet. Create one to share variables, such as cloud credentials, between workspaces."
-    line={(set) => (
-      <>
-        <span class="row">
-          <span class="title">{set.attributes.name}</span>
-          {set.attributes.priority && <span class="tag">priority</span>}
-        </span>
-        <span class="meta">{set.attributes.description || `Applied to ${reachOf(set)}`}</span>
-        <span class="end meta">
-          <span>{count(set.attributes['var-count'], 'variable')}</span>
-          <span>{reachOf(set)}</span>
-        </span>
-      </>
-    )}
     fields={<SetFields />}
-    attributesOf={setOf}
-  />
+  >
+    {({ id, attributes }, to) => (
+      <Item
+        key={id}
+        to={to}
+        title={attributes.name}
+        tags={[attributes.priority && 'priority']}
+        meta={attributes.description || `Applied to ${reachOf(attributes)}`}
+        notes={[count(attributes['var-count'], 'variable'), reachOf(attributes)]}
+      />
+    )}
+  </ResourceList>
 );
 
-const reachOf = ({ attributes }: Resource<'varsets'>): string => {
-  if (attributes.global) return 'all workspaces';
-  const parts = [
-    attributes['project-count'] && count(attributes['project-count'], 'project'),
-    attributes['workspace-count'] && count(attributes['workspace-count'], 'workspace'),
-  ].filter(Boolean);
-  return parts.length ? parts.join(' and ') : 'no workspaces';
+type Reach = Pick<Resource<'varsets'>['attributes'], 'global' | 'project-count' | 'workspace-count'>;
+
+/** What a variable set or a policy set applies to: `2 projects and 1 workspace` */
+export const reachOf = ({ global, 'project-count': projects, 'workspace-count': workspaces }: Reach): string => {
+  if (global) return 'all workspaces';
+  const parts = [projects && count(projects, 'project'), workspaces && count(workspaces, 'workspace')];
+  return parts.filter(Boolean).join(' and ') || 'no workspaces';
 };
 
-export const SetFields = ({ set }: { set?: Resource<'varsets'> }) => (
+export const SetFields = () => (
   <>
-    <Text label="Name" name="name" required autoFocus={!set} value={set?.attributes.name} />
-    <Text label="Description" name="description" value={set?.attributes.description ?? ''} />
-    <Choice
-      name="global"
-      label="Apply to all workspaces"
-      checked={set?.attributes.global}
-      hint="Including workspaces created later."
-    />
+    <Text label="Name" name="name" required autoFocus />
+    <Text label="Description" name="description" />
+    <Choice name="global" label="Apply to all workspaces" hint="Including workspaces created later." />
     <Choice
       name="priority"
       label="Prioritize over workspace variables"
-      checked={set?.attributes.priority}
       hint="Otherwise, a workspace variable with the same name takes precedence."
     />
   </>
 );
-
-export const setOf = (data: FormData) => ({
-  name: textOf(data, 'name'),
-  description: textOf(data, 'description') ?? '',
-  global: data.has('global'),
-  priority: data.has('priority'),
-});

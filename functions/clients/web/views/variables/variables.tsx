@@ -1,13 +1,14 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useEntry } from '#clients/web/editing.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
 import { Loaded, Value } from '#clients/web/parts/basics.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
+import { Table, Tags } from '#clients/web/parts/list.tsx';
 import { all, related } from '#clients/web/session.ts';
 import { natural } from '#clients/web/text/lists.ts';
-import { DeleteVariable, EditVariable } from './edit-variable.tsx';
+import { EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
 
 /** Terraform and environment variables. Sensitive values are write-only. */
@@ -35,13 +36,7 @@ const ofWorkspace = async ({ id }: Resource<'workspaces'>): Promise<ViewData> =>
   };
 };
 
-export const WorkspaceVariables = ({
-  workspace,
-  organization,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-}) => (
+export const WorkspaceVariables = ({ workspace, organization }: WorkspaceProps) => (
   <Variables
     path={`/workspaces/${workspace.id}/vars`}
     load={() => ofWorkspace(workspace)}
@@ -50,87 +45,66 @@ export const WorkspaceVariables = ({
   />
 );
 
-export const SetVariables = ({ set, organization }: { set: Resource<'varsets'>; organization: string }) => {
-  const path = `/varsets/${set.id}/relationships/vars`;
-  return (
-    <Variables
-      path={path}
-      load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
-      may={set.attributes.permissions['can-update']}
-      organization={organization}
-    />
-  );
-};
-
-/** Parameters of a policy set. */
-export const Parameters = ({
-  set,
-  organization,
-  may,
-}: {
-  set: Resource<'policy-sets'>;
-  organization: string;
-  may: boolean;
-}) => {
-  const path = `/policy-sets/${set.id}/parameters`;
-  return (
-    <Variables
-      path={path}
-      load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
-      may={may}
-      organization={organization}
-      only="policy-set"
-    />
-  );
-};
-
-/** Environment variables of a module's tests. */
-export const TestVariables = ({ path, organization }: { path: string; organization: string }) => (
+export const SetVariables = ({ set, organization }: OrganizationProps & { set: Resource<'varsets'> }) => (
   <Variables
-    path={path}
-    load={async () => ({ variables: (await all<'vars'>(path)).data.sort(byName), setNames: new Map() })}
-    may
+    path={`/varsets/${set.id}/relationships/vars`}
+    may={set.attributes.permissions['can-update']}
     organization={organization}
-    only="env"
   />
 );
 
-interface Props {
+interface ParametersProps extends OrganizationProps {
+  set: Resource<'policy-sets'>;
+  may: boolean;
+}
+
+/** Parameters of a policy set. */
+export const Parameters = ({ set, organization, may }: ParametersProps) => (
+  <Variables path={`/policy-sets/${set.id}/parameters`} may={may} organization={organization} only="policy-set" />
+);
+
+/** Environment variables of a module's tests. */
+export const TestVariables = ({ path, organization }: OrganizationProps & { path: string }) => (
+  <Variables path={path} may organization={organization} only="env" />
+);
+
+interface Props extends OrganizationProps {
   /** API path of the editable variables. */
   path: string;
-  load(): Promise<ViewData>;
+  /** Default: the variables at the path. */
+  load?(): Promise<ViewData>;
   may: boolean;
-  organization: string;
   /** Fixed category. */
   only?: 'policy-set' | 'env';
 }
 
-const Variables = ({ path, load, may, organization, only }: Props) => {
-  const parameters = only === 'policy-set';
-  const live = useLive(path, load, () => 15_000);
-  const importing = useSignal(false);
-  const { editing, removing, close } = useEntry<Resource<'vars'>>(() => {
-    importing.value = false;
-    live.refresh();
-  });
+const ofPath = async (path: string): Promise<ViewData> => ({
+  variables: (await all<'vars'>(path)).data.sort(byName),
+  setNames: new Map(),
+});
+
+const Variables = ({ path, load = () => ofPath(path), may, organization, only }: Props) => {
+  const noun = only === 'policy-set' ? 'parameter' : 'variable';
+  const live = useLive(path, load, 15_000);
+  const shown = live.value;
   return (
     <section class="stack">
       <div class="row spread">
         <p class="soft">Runs use the values from when they were queued. Changes affect new runs only.</p>
         {may && (
           <div class="row">
-            {!only && live.value && (
-              <button type="button" onClick={() => (importing.value = true)}>
-                Import .tfvars
-              </button>
+            {!only && shown && (
+              <DialogButton text="Import .tfvars" onClose={live.refresh}>
+                {(close) => <ImportVariables path={path} {...sortedByOrigin(shown)} onClose={close} />}
+              </DialogButton>
             )}
-            <button type="button" onClick={() => (editing.value = 'new')}>
-              Add {parameters ? 'parameter' : 'variable'}
-            </button>
+            <DialogButton text={`Add ${noun}`} onClose={live.refresh}>
+              {(close) => <EditVariable path={path} only={only} onClose={close} />}
+            </DialogButton>
           </div>
         )}
       </div>
-      <Loaded live={live} what={parameters ? 'parameters' : 'variables'}>
+      <Loaded live={live} what={`${noun}s`}>
         {({ variables, setNames }) =>
           variables.length === 0 ? (
             <p class="panel pad soft">
@@ -138,46 +112,24 @@ const Variables = ({ path, load, may, organization, only }: Props) => {
             </p>
           ) : (
             <div class="panel scrolls">
-              <table class="stacks">
-                <thead>
-                  <tr>
-                    <th scope="col">Name</th>
-                    <th scope="col">Value</th>
-                    {!only && <th scope="col">Kind</th>}
-                    <th scope="col">
-                      <span class="visually-hidden">Change</span>
-                    </th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {variables.map((variable) => (
-                    <Line
-                      key={variable.id}
-                      variable={variable}
-                      set={setNames.get(related(variable, 'varset') ?? '')}
-                      organization={organization}
-                      may={may}
-                      showsKind={!only}
-                      onEdit={() => (editing.value = variable)}
-                      onDelete={() => (removing.value = variable)}
-                    />
-                  ))}
-                </tbody>
-              </table>
+              <Table class="stacks" heads={['Name', 'Value', ...(only ? [] : ['Kind']), { hidden: 'Change' }]}>
+                {variables.map((variable) => (
+                  <Line
+                    key={variable.id}
+                    variable={variable}
+                    set={setNames.get(related(variable, 'varset') ?? '')}
+                    organization={organization}
+                    path={path}
+                    may={may}
+                    only={only}
+                    onChange={live.refresh}
+                  />
+                ))}
+              </Table>
             </div>
           )
         }
       </Loaded>
-      {editing.value && (
-        <EditVariable
-          path={path}
-          variable={editing.value === 'new' ? undefined : editing.value}
-          only={only}
-          onClose={close}
-        />
-      )}
-      {importing.value && live.value && <ImportVariables path={path} {...sortedByOrigin(live.value)} onClose={close} />}
-      {removing.value && <DeleteVariable path={path} variable={removing.value} onClose={close} />}
     </section>
   );
 };
@@ -194,52 +146,42 @@ const sortedByOrigin = ({ variables, setNames }: ViewData) => {
 };
 
 const None = ({ only }: Pick<Props, 'only'>) => {
-  if (only === 'policy-set') return <NoParameters />;
-  return only === 'env' ? <>No environment variables yet.</> : <NoVariables />;
+  if (only === 'env') return <>No environment variables yet.</>;
+  return only ? (
+    <>
+      No parameters yet. Rego policies read them by name from <code>data.params</code>; Sentinel policies declare them
+      with <code>param</code>.
+    </>
+  ) : (
+    <>
+      No variables yet. Add values for your configuration’s <code>variable</code> blocks, and provider credentials as
+      environment variables.
+    </>
+  );
 };
 
-const NoVariables = () => (
-  <>
-    No variables yet. Add values for your configuration’s <code>variable</code> blocks, and provider credentials as
-    environment variables.
-  </>
-);
-
-const NoParameters = () => (
-  <>
-    No parameters yet. Rego policies read them by name from <code>data.params</code>; Sentinel policies declare them
-    with <code>param</code>.
-  </>
-);
-
-interface LineProps {
+interface LineProps extends Omit<Props, 'load'> {
   variable: Resource<'vars'>;
   /** Name of the set that it comes from. */
   set: string | undefined;
-  organization: string;
-  may: boolean;
-  showsKind: boolean;
-  onEdit(): void;
-  onDelete(): void;
+  onChange(): void;
 }
 
-const Line = ({ variable, set, organization, may, showsKind, onEdit, onDelete }: LineProps) => {
-  const { attributes } = variable;
+const Line = ({ variable, set, organization, path, may, only, onChange }: LineProps) => {
+  const { key, description, sensitive, value, category, hcl } = variable.attributes;
   const beaten = related(variable, 'overwriter') !== undefined;
   return (
     <tr class={beaten ? 'beaten' : undefined}>
       <th scope="row" class="break">
-        <span class="mono">{attributes.key}</span>
-        {beaten && <span class="tag">overridden</span>}
-        {attributes.description && <div class="soft small">{attributes.description}</div>}
+        <span class="mono">{key}</span>
+        <Tags of={[beaten && 'overridden']} />
+        {description && <div class="soft small">{description}</div>}
       </th>
-      <td class="break">
-        {attributes.sensitive ? <span class="soft">sensitive</span> : <Value text={attributes.value} />}
-      </td>
-      {showsKind && (
+      <td class="break">{sensitive ? <span class="soft">sensitive</span> : <Value text={value} />}</td>
+      {!only && (
         <td class="nowrap">
-          {attributes.category === 'env' ? 'environment' : 'Terraform'}
-          {attributes.hcl && ', HCL'}
+          {category === 'env' ? 'environment' : 'Terraform'}
+          {hcl && ', HCL'}
         </td>
       )}
       <td>
@@ -251,8 +193,12 @@ const Line = ({ variable, set, organization, may, showsKind, onEdit, onDelete }:
         ) : (
           may && (
             <div class="row ends">
-              <SmallButton text="Edit" of={attributes.key} onClick={onEdit} />
-              <SmallButton text="Delete" of={attributes.key} danger onClick={onDelete} />
+              <DialogButton small text="Edit" of={key} onClose={onChange}>
+                {(close) => <EditVariable path={path} variable={variable} only={only} onClose={close} />}
+              </DialogButton>
+              <DeleteButton of={key} noun="variable" path={`${path}/${variable.id}`} onClose={onChange}>
+                Queued runs keep its value. New runs do not use it.
+              </DeleteButton>
             </div>
           )
         )}

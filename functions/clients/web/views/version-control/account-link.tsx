@@ -2,8 +2,10 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Copy } from '#clients/web/parts/basics.tsx';
+import { Button } from '#clients/web/parts/button.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call } from '#clients/web/session.ts';
 
 /** The user's account at a forge, whose comments on pull requests count as theirs. */
@@ -12,9 +14,9 @@ export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clien
   const comment = useSignal<string | undefined>(undefined);
   const removed = useSignal(false);
   const live = useLive(
-    `account-link/${client.id}`,
+    path,
     async () => (await call('GET', path).catch(() => undefined))?.data.attributes.username ?? '',
-    () => 2_000,
+    2_000,
   );
   const provider = client.attributes['service-provider-display-name'];
   const begin = async (data: FormData) => {
@@ -50,9 +52,7 @@ export const AccountLink = ({ client, onClose }: { client: Resource<'oauth-clien
           </p>
           <div class="row">
             <Copy text={comment.value} label="Copy" />
-            <button type="button" onClick={onClose}>
-              Close
-            </button>
+            <Button text="Close" onClick={onClose} />
           </div>
         </div>
       ) : (

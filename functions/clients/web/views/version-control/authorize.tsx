@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { Copy, Notice } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Button } from '#clients/web/parts/button.tsx';
+import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Text, type Values } from '#clients/web/parts/fields.tsx';
 import { call, change } from '#clients/web/session.ts';
 
 /** Authorizes a connection through an OAuth application at the provider. */
@@ -18,39 +19,37 @@ const leave = async ({ id }: Client): Promise<void> => {
 export const Authorize = ({ client, onClose }: { client: Client; onClose(): void }) => {
   const { key, name, 'callback-url': callback, 'service-provider-display-name': provider } = client.attributes;
   const edits = useSignal(key === null);
-  const submit = async (data: FormData) => {
+  const submit = async (_: FormData, fields: Values) => {
     if (edits.value) {
-      const attributes = { key: textOf(data, 'key'), secret: textOf(data, 'secret') };
-      await change(`/oauth-clients/${client.id}`, 'oauth-clients', attributes);
+      await change(`/oauth-clients/${client.id}`, 'oauth-clients', fields);
       edits.value = false;
     }
     await leave(client);
   };
   return (
-    <Dialog title={`Authorize ${name ?? provider}`} onClose={onClose}>
-      <Form submit={`Authorize at ${provider}`} onSubmit={submit} onCancel={onClose}>
-        <p>
-          Sign in there as a user with admin access to the repositories. The platform creates webhooks and reads commits
-          on that user's behalf.
-        </p>
-        {!edits.value && (
-          <button type="button" onClick={() => (edits.value = true)}>
-            Change client ID and secret
-          </button>
-        )}
-        {edits.value && (
-          <>
-            <p>Create an OAuth application at {provider} with this callback URL, and enter its ID and secret.</p>
-            <div class="row">
-              <code class="break">{callback}</code>
-              <Copy text={callback} />
-            </div>
-            <Text label="Client ID" name="key" required />
-            <Text label="Client secret" name="secret" type="password" required />
-          </>
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={`Authorize ${name ?? provider}`}
+      submit={`Authorize at ${provider}`}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <p>
+        Sign in there as a user with admin access to the repositories. The platform creates webhooks and reads commits
+        on that user's behalf.
+      </p>
+      {!edits.value && <Button text="Change client ID and secret" onClick={() => (edits.value = true)} />}
+      {edits.value && (
+        <>
+          <p>Create an OAuth application at {provider} with this callback URL, and enter its ID and secret.</p>
+          <div class="row">
+            <code class="break">{callback}</code>
+            <Copy text={callback} />
+          </div>
+          <Text label="Client ID" name="key" required />
+          <Text label="Client secret" name="secret" type="password" required />
+        </>
+      )}
+    </FormDialog>
   );
 };
 

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { Document, Resource } from '#clients/client/client.ts';
-import { pollInterval, useLive } from '#clients/web/live.ts';
-import { hrefOf } from '#clients/web/location.ts';
-import { useOrganization } from '#clients/web/organization.ts';
-import { Loaded } from '#clients/web/parts/basics.tsx';
+import { pollMs, useLive } from '#clients/web/live.ts';
+import { type OrganizationProps, useOrganization } from '#clients/web/organization.ts';
+import { Button } from '#clients/web/parts/button.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { Outside } from '#clients/web/parts/outside.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
+import { Counted, Section } from '#clients/web/parts/section.tsx';
 import { factsOf, isOver } from '#clients/web/parts/status.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { displayStatus } from '#run/display.ts';
@@ -59,7 +60,7 @@ const slowly = 15_000;
 
 const paceOf = ({ runs, policySets }: Started): number => {
   const over = runs.every(isOver) && policySets.every(({ state }) => state !== 'pending');
-  return over ? slowly : pollInterval() * Math.ceil((runs.length + 1) / pageSize);
+  return over ? slowly : pollMs * Math.ceil((runs.length + 1) / pageSize);
 };
 
 const tones: Record<string, string> = { success: 'good', failure: 'bad', error: 'neutral', pending: 'running' };
@@ -72,15 +73,12 @@ const groups = [
   ['Done', ['good', 'neutral']],
 ] as const;
 
-export const CommitView = ({
-  organization,
-  identifier,
-  sha,
-}: {
-  organization: string;
+interface Props extends OrganizationProps {
   identifier: string;
   sha: string;
-}) => {
+}
+
+export const CommitView = ({ organization, identifier, sha }: Props) => {
   useOrganization(organization);
   const limit = useSignal(pageSize);
   const query = new URLSearchParams({
@@ -91,29 +89,27 @@ export const CommitView = ({
   const path = `/organizations/${organization}/commits/${sha}/runs?${query}`;
   const live = useLive(`${path} ${limit.value}`, () => readStarted(path, limit.value), paceOf);
   return (
-    <Shell
+    <Page
       title={`${sha.slice(0, 8)} of ${identifier}`}
-      crumbs={[
-        { text: organization, to: { view: 'workspaces', organization } },
-        { text: identifier },
-        { text: sha.slice(0, 8) },
-      ]}
+      organization={organization}
+      crumbs={[{ text: identifier }, { text: sha.slice(0, 8) }]}
+      live={live}
+      what="commit"
     >
-      <Loaded live={live} what="commit">
-        {(started) => (
-          <>
-            <Title started={started} identifier={identifier} sha={sha} />
-            <Runs started={started} organization={organization} />
-            {started.runs.length < started.total && (
-              <button type="button" onClick={() => (limit.value += pageSize)}>
-                Show more ({started.runs.length} of {started.total} shown)
-              </button>
-            )}
-            <PolicySets outcomes={started.policySets} organization={organization} />
-          </>
-        )}
-      </Loaded>
-    </Shell>
+      {(started) => (
+        <>
+          <Title started={started} identifier={identifier} sha={sha} />
+          <Runs started={started} organization={organization} />
+          {started.runs.length < started.total && (
+            <Button
+              text={`Show more (${started.runs.length} of ${started.total} shown)`}
+              onClick={() => (limit.value += pageSize)}
+            />
+          )}
+          <PolicySets outcomes={started.policySets} organization={organization} />
+        </>
+      )}
+    </Page>
   );
 };
 
@@ -152,7 +148,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
   );
 };
 
-const Runs = ({ started: { runs, parts }, organization }: { started: Started; organization: string }) => (
+const Runs = ({ started: { runs, parts }, organization }: OrganizationProps & { started: Started }) => (
   <>
     {groups.map(([title, wanted]) => {
       const runsOfGroup = runs.filter((run) =>
@@ -160,12 +156,9 @@ const Runs = ({ started: { runs, parts }, organization }: { started: Started; or
       );
       return (
         runsOfGroup.length > 0 && (
-          <section key={title} class="stack">
-            <h2>
-              {title} <span class="soft">{runsOfGroup.length}</span>
-            </h2>
-            <ul class="panel list" aria-label={title}>
-              {runsOfGroup.map((run) => {
+          <Counted key={title} title={title} count={runsOfGroup.length}>
+            <List label={title} of={runsOfGroup}>
+              {(run) => {
                 const workspace = parts.get(related(run, 'workspace') ?? '')?.attributes.name ?? '';
                 return (
                   <RunLine
@@ -178,28 +171,27 @@ const Runs = ({ started: { runs, parts }, organization }: { started: Started; or
                     commit={undefined}
                   />
                 );
-              })}
-            </ul>
-          </section>
+              }}
+            </List>
+          </Counted>
         )
       );
     })}
   </>
 );
 
-const PolicySets = ({ outcomes, organization }: { outcomes: PolicySetOutcome[]; organization: string }) =>
+const PolicySets = ({ outcomes, organization }: OrganizationProps & { outcomes: PolicySetOutcome[] }) =>
   outcomes.length > 0 && (
-    <section class="stack">
-      <h2>Policy sets</h2>
-      <ul class="panel list" aria-label="Policy sets">
-        {outcomes.map(({ id, state, description }) => (
-          <li key={id}>
-            <a class="item" href={hrefOf({ view: 'policy-set', organization, id })}>
-              <span class="title">{description}</span>
-              <span class={`end status ${tones[state] ?? ''}`}>{state}</span>
-            </a>
-          </li>
-        ))}
-      </ul>
-    </section>
+    <Section title="Policy sets">
+      <List label="Policy sets" of={outcomes}>
+        {({ id, state, description }) => (
+          <Item
+            key={id}
+            to={{ view: 'policy-set', organization, id }}
+            title={description}
+            end={<span class={`status ${tones[state] ?? ''}`}>{state}</span>}
+          />
+        )}
+      </List>
+    </Section>
   );

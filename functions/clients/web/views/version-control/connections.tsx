@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { type Resource, related } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { may } from '#clients/web/organization.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Confirm, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { ConfirmButton, Dialog } from '#clients/web/parts/dialog.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { all, call, create } from '#clients/web/session.ts';
 import { AccountLink } from './account-link.tsx';
@@ -56,53 +58,51 @@ const providers: Record<string, Provider> = {
 };
 const apiUrlOf = ({ apiPath }: Provider, httpUrl = ''): string => `${httpUrl.replace(/\/+$/, '')}${apiPath}`;
 
-export const Connections = ({ organization }: { organization: string }) => {
-  const live = useLive(
-    `connections/${organization}`,
-    () => all<'oauth-clients'>(`/organizations/${organization}/oauth-clients?include=oauth_tokens`),
-    () => 15_000,
-  );
-  const adding = useSignal(false);
+export const Connections = ({ organization }: OrganizationProps) => {
+  const path = `/organizations/${organization}/oauth-clients?include=oauth_tokens`;
+  const live = useLive(path, () => all<'oauth-clients'>(path), 15_000);
   const manages = may(organization, 'can-update-oauth');
   return (
-    <OrganizationShell organization={organization} at="version-control">
-      <Head title="Version control" add="New connection" onAdd={manages && (() => (adding.value = true))} />
+    <OrganizationShell
+      organization={organization}
+      at="version-control"
+      action={
+        manages && (
+          <DialogButton text="New connection" primary onClose={live.refresh}>
+            {(close) => <NewConnection organization={organization} onClose={close} />}
+          </DialogButton>
+        )
+      }
+    >
       <Outcome />
       <Loaded live={live} what="connections">
-        {({ data: clients, included }) =>
-          clients.length === 0 ? (
-            <p class="panel pad soft">
-              No connections yet.{' '}
-              {manages
-                ? 'Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.'
-                : `Owners of ${organization} add them.`}
-            </p>
-          ) : (
-            <ul class="panel list" aria-label="Connections">
-              {clients.map((client) => (
-                <Line
-                  key={client.id}
-                  client={client}
-                  token={tokenOf(client, included)}
-                  manages={manages}
-                  onChange={live.refresh}
-                />
-              ))}
-            </ul>
-          )
-        }
+        {({ data: clients, included }) => (
+          <List
+            label="Connections"
+            of={clients}
+            none={
+              <>
+                No connections yet.{' '}
+                {manages
+                  ? 'Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.'
+                  : `Owners of ${organization} add them.`}
+              </>
+            }
+          >
+            {(client) => (
+              <Connection
+                key={client.id}
+                client={client}
+                token={tokenOf(client, included)}
+                manages={manages}
+                onChange={live.refresh}
+              />
+            )}
+          </List>
+        )}
       </Loaded>
       <GithubApp organization={organization} manages={manages} />
       {manages && <Deliveries organization={organization} />}
-      {adding.value && (
-        <NewConnection
-          organization={organization}
-          onClose={() => {
-            adding.value = false;
-            live.refresh();
-          }}
-        />
-      )}
     </OrganizationShell>
   );
 };
@@ -117,82 +117,45 @@ const problemOf = (token: Resource | undefined): string | undefined => {
   return error ?? (paused ? `paused until ${paused}` : undefined);
 };
 
-const Line = ({
-  client,
-  token,
-  manages,
-  onChange,
-}: {
+interface ConnectionProps {
   client: Client;
   token: Resource | undefined;
   manages: boolean;
   onChange(): void;
-}) => {
-  const removing = useSignal(false);
-  const linking = useSignal(false);
-  const authorizing = useSignal(false);
-  const replacing = useSignal(false);
-  const { name, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
+}
+
+const Connection = ({ client, token, manages, onChange }: ConnectionProps) => {
+  const { name, key, 'service-provider-display-name': provider, 'http-url': url } = client.attributes;
   const title = name ?? provider;
   const problem = problemOf(token);
   return (
-    <li>
-      <div class="item">
-        <span class="title">{title}</span>
-        <span class="meta">
-          {provider} · {url}
-          {token && ` · ${token.attributes['service-provider-user']}`}
-        </span>
-        {problem && <span class="status bad">{problem}</span>}
-        <span class="end">
-          <span class="row">
-            <button type="button" onClick={() => (linking.value = true)}>
-              Your account
-            </button>
-            {manages && (!token || client.attributes.key !== null) && (
-              <button type="button" onClick={() => (authorizing.value = true)}>
-                Authorize
-              </button>
-            )}
-            {manages && token && client.attributes.key === null && (
-              <button type="button" onClick={() => (replacing.value = true)}>
-                Replace token
-              </button>
-            )}
-            {manages && (
-              <button type="button" onClick={() => (removing.value = true)}>
-                Delete
-              </button>
-            )}
-          </span>
-        </span>
-      </div>
-      {linking.value && <AccountLink client={client} onClose={() => (linking.value = false)} />}
-      {authorizing.value && <Authorize client={client} onClose={() => (authorizing.value = false)} />}
-      {replacing.value && (
-        <ReplaceToken
-          client={client}
-          onClose={() => {
-            replacing.value = false;
-            onChange();
-          }}
-        />
+    <Item
+      title={title}
+      beside={problem && <span class="status bad">{problem}</span>}
+      meta={[provider, url, token?.attributes['service-provider-user']].filter(Boolean).join(' · ')}
+    >
+      <DialogButton text="Your account">{(close) => <AccountLink client={client} onClose={close} />}</DialogButton>
+      {manages && (!token || key !== null) && (
+        <DialogButton text="Authorize">{(close) => <Authorize client={client} onClose={close} />}</DialogButton>
       )}
-      {removing.value && (
-        <Confirm
+      {manages && token && key === null && <ReplaceToken client={client} onClose={onChange} />}
+      {manages && (
+        <ConfirmButton
+          text="Delete"
+          danger={false}
           title={`Delete connection ${title}?`}
           yes="Delete connection"
-          onYes={() => call('DELETE', `/oauth-clients/${client.id}`).then(onChange)}
-          onClose={() => (removing.value = false)}
+          onYes={() => call('DELETE', `/oauth-clients/${client.id}`)}
+          onClose={onChange}
         >
           <p>Workspaces that use it are disconnected from their repositories, and its webhooks are deleted.</p>
-        </Confirm>
+        </ConfirmButton>
       )}
-    </li>
+    </Item>
   );
 };
 
-const NewConnection = ({ organization, onClose }: { organization: string; onClose(): void }) => {
+const NewConnection = ({ organization, onClose }: OrganizationProps & { onClose(): void }) => {
   const chosen = useSignal('github');
   const provider = providers[chosen.value] as Provider;
   const byToken = useSignal(true);

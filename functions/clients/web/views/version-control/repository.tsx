@@ -4,8 +4,12 @@ import { type Resource, related } from '#clients/client/client.ts';
 import { isOutOfReach } from '#clients/client/vcs-repo.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Form, Select, textOf } from '#clients/web/parts/form.tsx';
+import { Button } from '#clients/web/parts/button.tsx';
+import { Select } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { SuggestedText } from '#clients/web/parts/suggested-text.tsx';
 import { all, call, change, errorText } from '#clients/web/session.ts';
 import { Triggers } from './triggers.tsx';
@@ -28,23 +32,15 @@ const connectionsOf = async (organization: string): Promise<(readonly [id: strin
   ];
 };
 
-const isInstallation = (id: string | undefined): boolean => id?.startsWith('ghain-') ?? false;
+const isInstallation = (id: string): boolean => id.startsWith('ghain-');
 
 /** The repository that a workspace follows. */
-export const Repository = ({
-  workspace,
-  organization,
-  onChange,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-  onChange(): void;
-}) => {
+export const Repository = ({ workspace, organization, onChange }: WorkspaceProps & { onChange(): void }) => {
   const { 'vcs-repo': repo, permissions } = workspace.attributes;
   const live = useLive(
     `connections-of/${organization}`,
     async () => (permissions['can-update'] && !repo ? connectionsOf(organization) : []),
-    () => 60_000,
+    60_000,
   );
   const usable = live.value ?? [];
   if (!repo && !live.value) return null;
@@ -54,8 +50,7 @@ export const Repository = ({
     onChange();
   };
   return (
-    <section class="panel pad stack">
-      <h2>Version control</h2>
+    <Panel title="Version control">
       {repo ? (
         <>
           <p class="break">
@@ -76,43 +71,32 @@ export const Repository = ({
           )}
           {permissions['can-queue-run'] && <Check workspace={workspace} />}
           {permissions['can-update'] && <Triggers workspace={workspace} onChange={onChange} />}
-          {permissions['can-update'] && (
-            <Form submit="Disconnect" danger onSubmit={() => save(null)}>
-              {null}
-            </Form>
-          )}
+          {permissions['can-update'] && <Form submit="Disconnect" danger onSubmit={() => save(null)} />}
         </>
       ) : (
         <Form
           submit="Connect repository"
-          onSubmit={(data) =>
-            save({
-              [isInstallation(textOf(data, 'connection')) ? 'github-app-installation-id' : 'oauth-token-id']: textOf(
-                data,
-                'connection',
-              ),
-              identifier: textOf(data, 'identifier'),
-              branch: textOf(data, 'branch') ?? '',
-            })
-          }
+          onSubmit={(_, { connection, identifier, branch }) => {
+            const via = isInstallation(String(connection)) ? 'github-app-installation-id' : 'oauth-token-id';
+            return save({ [via]: connection, identifier, branch: branch ?? '' });
+          }}
         >
           <Target organization={organization} usable={usable} />
         </Form>
       )}
-    </section>
+    </Panel>
   );
 };
 
 /** Shown until the organization has a connection. */
-const Unconnected = ({ may, organization }: { may: boolean; organization: string }) =>
+const Unconnected = ({ may, organization }: OrganizationProps & { may: boolean }) =>
   may && (
-    <section class="panel pad stack">
-      <h2>Version control</h2>
+    <Panel title="Version control">
       <p class="soft">
         To start runs from pushes, <a href={hrefOf({ view: 'version-control', organization })}>connect a provider</a>{' '}
         first. Its repositories then appear here.
       </p>
-    </section>
+    </Panel>
   );
 
 const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
@@ -124,9 +108,7 @@ const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
     );
   return (
     <div class="row">
-      <button type="button" onClick={() => void check()}>
-        Check for new commits
-      </button>
+      <Button text="Check for new commits" onClick={check} />
       <span class="soft" role="status">
         {words.value}
       </span>
@@ -135,15 +117,7 @@ const Check = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
 };
 
 /** The latest commit that the workspace knows. */
-const Seen = ({
-  workspace,
-  organization,
-  identifier,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-  identifier: string;
-}) => {
+const Seen = ({ workspace, organization, identifier }: WorkspaceProps & { identifier: string }) => {
   const path = `/workspaces/${workspace.id}/configuration-versions?page[size]=1&include=ingress_attributes`;
   const looks = useRef(0);
   const live = useLive(
@@ -176,13 +150,7 @@ const Seen = ({
 const first = (names: string[]): string[] => names.slice(0, 500);
 
 /** Connection, repository and branch, with suggestions from the forge. */
-const Target = ({
-  organization,
-  usable,
-}: {
-  organization: string;
-  usable: (readonly [token: string, name: string])[];
-}) => {
+const Target = ({ organization, usable }: OrganizationProps & { usable: (readonly [id: string, name: string])[] }) => {
   const token = useSignal(usable[0]?.[0] ?? '');
   const repositories = useSignal<string[]>([]);
   const branches = useSignal<string[]>([]);

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { change } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
 
@@ -41,7 +42,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
     onChange();
   };
   return (
-    <Form submit="Save triggers" onSubmit={submit}>
+    <Form submit="Save triggers" values={attributes} onSubmit={submit}>
       <Select
         label="Runs are started by"
         name="mode"
@@ -80,7 +81,6 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
       <Choice
         name="speculative-enabled"
         label="Plan pull requests"
-        checked={attributes['speculative-enabled']}
         hint="A plan runs the code of everyone who can push a branch, with the workspace's variables."
       />
       <Choice

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { change } from '#clients/web/session.ts';
 
 /** Automatic destruction of a workspace's resources. */
@@ -29,7 +31,6 @@ export const autoDestroyText = ({ attributes }: Resource<'workspaces'>): string 
 };
 
 export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
-  const { attributes } = workspace;
   const mode = useSignal<Mode>(modeOf(workspace));
   const submit = async (data: FormData) => {
     await change(`/workspaces/${workspace.id}`, 'workspaces', settingsOf(mode.value, data));
@@ -37,12 +38,11 @@ export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'work
   };
   const scheduled = autoDestroyText(workspace);
   return (
-    <section class="panel pad stack">
-      <h2>Automatic destruction</h2>
+    <Panel title="Automatic destruction">
       <p class="soft">
         A destroy run is applied without confirmation; the workspace stays. {scheduled && `Currently: ${scheduled}.`}
       </p>
-      <Form submit="Save schedule" onSubmit={submit}>
+      <Form submit="Save schedule" values={workspace.attributes} onSubmit={submit}>
         <Select
           label="Destroy resources"
           name="auto-destroy"
@@ -60,20 +60,13 @@ export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'work
             label="Inactivity"
             name="auto-destroy-activity-duration"
             required
-            value={attributes['auto-destroy-activity-duration'] ?? ''}
             hint="Time since the last change of its state: 12h, 14d."
           />
         )}
         {mode.value === 'time' && (
-          <Text
-            label="Time"
-            name="auto-destroy-at"
-            required
-            value={attributes['auto-destroy-at'] ?? ''}
-            hint="In UTC, e.g. 2030-01-31T12:00:00Z."
-          />
+          <Text label="Time" name="auto-destroy-at" required hint="In UTC, e.g. 2030-01-31T12:00:00Z." />
         )}
       </Form>
-    </section>
+    </Panel>
   );
 };

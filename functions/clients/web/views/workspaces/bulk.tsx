@@ -1,11 +1,14 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { useLive } from '#clients/web/live.ts';
-import { Notice } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { SmallButton } from '#clients/web/parts/button.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { all, call, create, errorText } from '#clients/web/session.ts';
+import { Failures } from '#clients/web/parts/failures.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { useProjects } from '#clients/web/parts/filters.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { call, create, errorText } from '#clients/web/session.ts';
 
 /** Actions on several workspaces, with one confirmation. */
 
@@ -68,18 +71,11 @@ const actions: Action[] = [
   },
 ];
 
-const Projects = ({ organization }: { organization: string }) => {
-  const projects = useLive(
-    `projects/${organization}`,
-    async () => (await all<'projects'>(`/organizations/${organization}/projects`)).data,
-    () => undefined,
-  );
-  const options = (projects.value ?? []).map(({ id, attributes }) => [id, attributes.name] as const);
-  return <Select label="Project" name="project" options={options} />;
+const Projects = ({ organization }: OrganizationProps) => {
+  return <Select label="Project" name="project" options={[...useProjects(organization)]} />;
 };
 
-interface Props {
-  organization: string;
+interface Props extends OrganizationProps {
   chosen: Signal<ReadonlySet<string>>;
   /** Currently listed workspaces. */
   workspaces: Workspace[];
@@ -93,23 +89,17 @@ export const BulkActions = ({ organization, chosen, workspaces, onDone }: Props)
   return (
     <section class="bulk panel pad row" aria-label="Actions on the selected workspaces">
       <span role="status">{selected.length} selected</span>
-      <button
-        type="button"
-        class="small-button"
+      <SmallButton
+        text={everything ? 'Select none' : `Select all ${workspaces.length}`}
         onClick={() => (chosen.value = new Set(everything ? [] : workspaces.map(({ id }) => id)))}
-      >
-        {everything ? 'Select none' : `Select all ${workspaces.length}`}
-      </button>
+      />
       {actions.map((action) => (
-        <button
+        <SmallButton
           key={action.name}
-          type="button"
-          class="small-button"
+          text={action.name}
           disabled={selected.length === 0}
           onClick={() => (asking.value = action)}
-        >
-          {action.name}
-        </button>
+        />
       ))}
       {asking.value && (
         <Asked
@@ -127,10 +117,9 @@ export const BulkActions = ({ organization, chosen, workspaces, onDone }: Props)
   );
 };
 
-interface AskedProps {
+interface AskedProps extends OrganizationProps {
   action: Action;
   selected: Workspace[];
-  organization: string;
   /** @param left workspaces without success */
   onClose(left?: ReadonlySet<string>): void;
 }
@@ -154,23 +143,9 @@ const Asked = ({ action, selected, organization, onClose }: AskedProps) => {
   if (left) {
     const close = () => onClose(new Set(left.map(([{ id }]) => id)));
     return (
-      <Dialog title={title} onClose={close}>
-        <p>
-          Done for {asked.length - left.length} of {asked.length}. Those that failed stay selected.
-        </p>
-        <Notice kind="bad">
-          <ul>
-            {left.map(([{ id, attributes }, why]) => (
-              <li key={id}>
-                <strong>{attributes.name}</strong>: {why}
-              </li>
-            ))}
-          </ul>
-        </Notice>
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </Dialog>
+      <Failures title={title} failed={left.map(([{ attributes }, why]) => [attributes.name, why])} onClose={close}>
+        Done for {asked.length - left.length} of {asked.length}. Those that failed stay selected.
+      </Failures>
     );
   }
   const more = asked.length - namesShown;

@@ -1,31 +1,24 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { FormButton } from '#clients/web/parts/dialog.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
 import { Markdown } from '#clients/web/parts/markdown.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { call, create, errorText, related } from '#clients/web/session.ts';
+import { call, create, related } from '#clients/web/session.ts';
 
 /** Change requests of a workspace. */
 
 type Request = Resource<'workspace-change-requests'>;
 
-const everyMs = 10_000;
-
 export const ChangeRequests = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
-  const live = useLive(
-    `change-requests/${workspace.id}`,
-    async () => (await call<Request[]>('GET', `/workspaces/${workspace.id}/change-requests?archive=false`)).data,
-    () => everyMs,
-  );
+  const path = `/workspaces/${workspace.id}/change-requests?archive=false`;
+  const live = useLive(path, async () => (await call<Request[]>('GET', path)).data, 10_000);
   return (
     <section class="panel" aria-label="Change requests">
-      <div class="pad row">
-        <h2>Change requests</h2>
-      </div>
+      <h2 class="pad">Change requests</h2>
       <Loaded live={live} what="change requests">
         {(requests) => (
           <ul class="list">
@@ -45,16 +38,7 @@ export const ChangeRequests = ({ workspace }: { workspace: Resource<'workspaces'
 };
 
 const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchive: boolean; onArchived(): void }) => {
-  const error = useSignal<string | undefined>(undefined);
   const { subject, message, 'created-at': at } = request.attributes;
-  const archive = async () => {
-    try {
-      await call('POST', `/change-requests/${request.id}/actions/archive`);
-      onArchived();
-    } catch (problem) {
-      error.value = errorText(problem);
-    }
-  };
   return (
     <li class="pad stack">
       <div class="row spread">
@@ -66,49 +50,35 @@ const Line = ({ request, mayArchive, onArchived }: { request: Request; mayArchiv
       {message && <Markdown text={message} />}
       {mayArchive && (
         <div>
-          <SmallButton text="Archive" onClick={archive} />
+          <ActionButton
+            small
+            text="Archive"
+            work={() => call('POST', `/change-requests/${request.id}/actions/archive`)}
+            onDone={onArchived}
+          />
         </div>
       )}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
     </li>
   );
 };
 
 /** For one workspace; the API also accepts several. */
-export const NewChangeRequest = ({
-  workspace,
-  organization,
-}: {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-}) => {
-  const asking = useSignal(false);
-  const submit = async (data: FormData) => {
-    await create(`/organizations/${organization}/explorer/bulk-actions`, 'bulk_actions', {
-      action_type: 'change_requests',
-      action_inputs: { subject: textOf(data, 'subject'), message: textOf(data, 'message') },
-      target_ids: [workspace.id],
-    });
-    asking.value = false;
-  };
-  return (
-    <div>
-      <button type="button" onClick={() => (asking.value = true)}>
-        Request a change
-      </button>
-      {asking.value && (
-        <Dialog title={`Request a change of ${workspace.attributes.name}`} onClose={() => (asking.value = false)}>
-          <Form submit="Create request" onSubmit={submit}>
-            <Text label="Subject" name="subject" required />
-            <Text
-              label="Message"
-              name="message"
-              lines={5}
-              hint="Markdown. Everyone who can read the workspace sees it."
-            />
-          </Form>
-        </Dialog>
-      )}
-    </div>
-  );
-};
+export const NewChangeRequest = ({ workspace, organization }: WorkspaceProps) => (
+  <div>
+    <FormButton
+      text="Request a change"
+      title={`Request a change of ${workspace.attributes.name}`}
+      submit="Create request"
+      onSubmit={(_, fields) =>
+        create(`/organizations/${organization}/explorer/bulk-actions`, 'bulk_actions', {
+          action_type: 'change_requests',
+          action_inputs: fields,
+          target_ids: [workspace.id],
+        })
+      }
+    >
+      <Text label="Subject" name="subject" required />
+      <Text label="Message" name="message" lines={5} hint="Markdown. Everyone who can read the workspace sees it." />
+    </FormButton>
+  </div>
+);

@@ -1,96 +1,82 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { count, exactTime } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
-import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { all, call, errorText, related } from '#clients/web/session.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { Line, List } from '#clients/web/parts/list.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { all, call, related } from '#clients/web/session.ts';
 
 /** Workspaces deleted within the last week: recover or delete permanently. */
-export const DeletedWorkspaces = ({ organization }: { organization: string }) => {
-  const live = useLive(
-    `deleted-workspaces/${organization}`,
-    () => all<'recoverable-items'>(`/organizations/${organization}/recoverable-items?include=recoverable`),
-    () => 60_000,
-  );
+export const DeletedWorkspaces = ({ organization }: OrganizationProps) => {
+  const path = `/organizations/${organization}/recoverable-items?include=recoverable`;
+  const live = useLive(path, () => all<'recoverable-items'>(path), 60_000);
   return (
-    <section class="panel pad stack" aria-label="Deleted workspaces">
-      <h2>Deleted workspaces</h2>
+    <Panel title="Deleted workspaces">
       <Loaded live={live} what="deleted workspaces">
-        {({ data, included }) =>
-          data.length === 0 ? (
-            <p class="soft">No deleted workspaces. A workspace can be recovered for seven days after its deletion.</p>
-          ) : (
-            <ul class="list" aria-label="Deleted workspaces">
-              {data.map((item) => (
-                <Line
-                  key={item.id}
-                  item={item}
-                  mayAct={included.some(
-                    ({ id, attributes }) =>
-                      id === related(item, 'recoverable') && attributes.permissions?.['can-destroy'],
-                  )}
-                  onDone={() => live.refresh()}
-                />
-              ))}
-            </ul>
-          )
-        }
+        {({ data, included }) => (
+          <List
+            label="Deleted workspaces"
+            of={data}
+            plain
+            none="No deleted workspaces. A workspace can be recovered for seven days after its deletion."
+          >
+            {(item) => {
+              const deleted = included.find(({ id }) => id === related(item, 'recoverable'));
+              const mayAct = deleted?.attributes.permissions?.['can-destroy'] === true;
+              return <Deleted key={item.id} item={item} mayAct={mayAct} onDone={live.refresh} />;
+            }}
+          </List>
+        )}
       </Loaded>
-    </section>
+    </Panel>
   );
 };
 
-const Line = ({ item, mayAct, onDone }: { item: Resource<'recoverable-items'>; mayAct: boolean; onDone(): void }) => {
+interface DeletedProps {
+  item: Resource<'recoverable-items'>;
+  mayAct: boolean;
+  onDone(): void;
+}
+
+const Deleted = ({ item, mayAct, onDone }: DeletedProps) => {
   const {
     'recoverable-name': name,
     'deleted-at': from,
     'expires-at': to,
     'unmanaged-resources': left,
   } = item.attributes;
-  const failed = useSignal<string | undefined>(undefined);
-  const deleting = useSignal(false);
-  const act = async (action: 'recover' | 'permanently-delete') => {
-    await call('PUT', `/recoverable-items/${item.id}/actions/${action}`);
-    onDone();
-  };
-  const recover = async () => {
-    try {
-      await act('recover');
-    } catch (error) {
-      failed.value = errorText(error);
-    }
-  };
+  const act = (action: string) => call('PUT', `/recoverable-items/${item.id}/actions/${action}`);
   return (
-    <li class="stack tight">
-      <div class="row spread">
-        <span class="grow">
+    <Line
+      title={
+        <>
           <span class="title">{name}</span>{' '}
           <span class="soft small">
             deleted <Ago at={from} />, recoverable until {exactTime(to)}
             {left > 0 && `, left ${count(left, 'resource')}`}
           </span>
-        </span>
-        {mayAct && (
-          <span class="row">
-            <SmallButton text="Recover" of={name} onClick={recover} />
-            <SmallButton text="Delete" of={`${name} permanently`} danger onClick={() => (deleting.value = true)} />
-          </span>
-        )}
-      </div>
-      {failed.value && <Notice kind="bad">{failed.value}</Notice>}
-      {deleting.value && (
-        <Confirm
-          title={`Delete ${name} permanently?`}
-          yes="Delete permanently"
-          typed={name}
-          onYes={() => act('permanently-delete')}
-          onClose={() => (deleting.value = false)}
-        >
-          <p>Its states, variables and runs are deleted. This cannot be undone.</p>
-        </Confirm>
+        </>
+      }
+    >
+      {mayAct && (
+        <>
+          <ActionButton small text="Recover" of={name} work={() => act('recover')} onDone={onDone} />
+          <ConfirmButton
+            small
+            text="Delete"
+            of={`${name} permanently`}
+            yes="Delete permanently"
+            typed={name}
+            onYes={() => act('permanently-delete')}
+            onClose={onDone}
+          >
+            <p>Its states, variables and runs are deleted. This cannot be undone.</p>
+          </ConfirmButton>
+        </>
       )}
-    </li>
+    </Line>
   );
 };

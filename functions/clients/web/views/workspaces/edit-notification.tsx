@@ -1,8 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
-import { change, changed, create, get } from '#clients/web/session.ts';
+import { EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Select, Text, type Values } from '#clients/web/parts/fields.tsx';
 import { destinationNames, triggerOptions } from '#clients/web/text/notifications.ts';
 import { type DestinationType, destinationTypes, type UrlDestinationType } from '#run/notifications/message.ts';
 
@@ -15,103 +14,90 @@ const urlHints: Record<UrlDestinationType, string> = {
 interface EditProps {
   /** API path of the workspace's notifications. */
   path: string;
-  configuration: Resource<'notification-configurations'> | undefined;
+  configuration?: Resource<'notification-configurations'>;
   onClose(): void;
 }
 
-export const EditNotification = ({ path: all, configuration, onClose }: EditProps) => {
-  const basis = useSignal(configuration);
-  const current = basis.value?.attributes;
-  const type = useSignal<DestinationType>(current?.['destination-type'] ?? 'slack');
-  const path = `/notification-configurations/${configuration?.id}`;
-  const submit = async (data: FormData) => {
-    const token = textOf(data, 'token');
-    const attributes = {
-      name: textOf(data, 'name'),
-      ...(type.value === 'email'
-        ? {
-            'email-addresses': (textOf(data, 'email-addresses') ?? '').split(/[\s,;]+/).filter(Boolean),
-          }
-        : { url: textOf(data, 'url') }),
-      enabled: data.has('enabled'),
-      triggers: data.getAll('triggers'),
-      // An empty field keeps the token, which is write-only.
-      ...(data.has('no-token') ? { token: '' } : token ? { token } : {}),
-    };
-    await (configuration
-      ? change(path, 'notification-configurations', changed(attributes, current ?? {}), { basis: basis.value })
-      : create(all, 'notification-configurations', { ...attributes, 'destination-type': type.value }));
-    onClose();
-  };
+const attributesOf = ({ 'email-addresses': emails, token, 'no-token': noToken, ...fields }: Values): Values => ({
+  ...fields,
+  ...(emails
+    ? {
+        'email-addresses': String(emails)
+          .split(/[\s,;]+/)
+          .filter(Boolean),
+      }
+    : {}),
+  // An empty field keeps the token, which is write-only.
+  ...(noToken ? { token: '' } : token ? { token } : {}),
+});
+
+export const EditNotification = ({ path, configuration, onClose }: EditProps) => {
+  const type = useSignal<DestinationType>(configuration?.attributes['destination-type'] ?? 'slack');
   return (
-    <Dialog title={configuration ? `Change ${current?.name}` : 'New notification'} onClose={onClose}>
-      <Form
-        key={basis.value?.etag}
-        submit={configuration ? 'Save' : 'Create notification'}
-        onSubmit={submit}
-        onCancel={onClose}
-        onReload={async () => {
-          basis.value = await get(path);
-        }}
-      >
-        {!configuration && (
-          <Select
-            label="Destination"
-            name="destination-type"
-            options={[...destinationTypes, 'email'].map((type) => [type, destinationNames[type] ?? type])}
-            value={type.value}
-            onChange={(value) => (type.value = value as DestinationType)}
+    <EditDialog
+      title={configuration ? `Change ${configuration.attributes.name}` : 'New notification'}
+      submit={configuration ? 'Save' : 'Create notification'}
+      type="notification-configurations"
+      resource={configuration}
+      collection={path}
+      attributesOf={attributesOf}
+      onClose={onClose}
+    >
+      {(current) => (
+        <>
+          {!configuration && (
+            <Select
+              label="Destination"
+              name="destination-type"
+              options={[...destinationTypes, 'email'].map((type) => [type, destinationNames[type] ?? type])}
+              value={type.value}
+              onChange={(value) => (type.value = value as DestinationType)}
+            />
+          )}
+          <Text label="Name" name="name" required />
+          {type.value === 'email' ? (
+            <Text
+              label="Email addresses"
+              name="email-addresses"
+              required
+              value={current?.attributes['email-addresses']?.join(', ')}
+              placeholder="ops@example.com, dev@example.com"
+              hint="Addresses that belong to no member get a link to confirm first."
+            />
+          ) : (
+            <Text
+              label="URL"
+              name="url"
+              required
+              placeholder="https://"
+              hint={urlHints[type.value as UrlDestinationType]}
+            />
+          )}
+          {type.value === 'generic' && (
+            <Text
+              label="Token"
+              name="token"
+              type="password"
+              autoComplete="new-password"
+              hint={
+                configuration
+                  ? 'Write-only. Leave empty to keep the current token.'
+                  : 'Signs each notification so that the receiver can verify the sender. Write-only.'
+              }
+            />
+          )}
+          {type.value === 'generic' && configuration && (
+            <Choice name="no-token" label="Remove the token" hint="Notifications are sent without a signature." />
+          )}
+          <Choices
+            legend="Triggers"
+            name="triggers"
+            options={triggerOptions}
+            initial={['run:needs_attention', 'run:errored']}
           />
-        )}
-        <Text label="Name" name="name" required value={current?.name} />
-        {type.value === 'email' ? (
-          <Text
-            label="Email addresses"
-            name="email-addresses"
-            required
-            value={current?.['email-addresses']?.join(', ')}
-            placeholder="ops@example.com, dev@example.com"
-            hint="Addresses that belong to no member get a link to confirm first."
-          />
-        ) : (
-          <Text
-            label="URL"
-            name="url"
-            required
-            value={current?.url ?? ''}
-            placeholder="https://"
-            hint={urlHints[type.value as UrlDestinationType]}
-          />
-        )}
-        {type.value === 'generic' && (
-          <Text
-            label="Token"
-            name="token"
-            type="password"
-            autoComplete="new-password"
-            hint={
-              configuration
-                ? 'Write-only. Leave empty to keep the current token.'
-                : 'Signs each notification so that the receiver can verify the sender. Write-only.'
-            }
-          />
-        )}
-        {type.value === 'generic' && configuration && (
-          <Choice name="no-token" label="Remove the token" hint="Notifications are sent without a signature." />
-        )}
-        <Choices
-          legend="Triggers"
-          name="triggers"
-          options={triggerOptions}
-          chosen={current?.triggers ?? ['run:needs_attention', 'run:errored']}
-        />
-        <Choice
-          name="enabled"
-          label="Enabled"
-          hint="A verification request is sent when you save."
-          checked={current?.enabled ?? true}
-        />
-      </Form>
-    </Dialog>
+          <Choice name="enabled" label="Enabled" hint="A verification request is sent when you save." initial />
+        </>
+      )}
+    </EditDialog>
   );
 };

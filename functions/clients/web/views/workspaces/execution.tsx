@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { Select, textOf } from '#clients/web/parts/form.tsx';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
+import { Select } from '#clients/web/parts/fields.tsx';
 import { all, related } from '#clients/web/session.ts';
 
 /** Execution mode of a workspace. */
-
-const minute = 60_000;
 
 /** Agent pools that the workspace may use. */
 const usePools = (organization: string, workspace: Resource<'workspaces'>): Resource<'agent-pools'>[] => {
@@ -16,12 +15,12 @@ const usePools = (organization: string, workspace: Resource<'workspaces'>): Reso
   const live = useLive(
     `${path} ${mayUpdate}`,
     async () => (mayUpdate ? (await all<'agent-pools'>(path)).data : []),
-    () => (mayUpdate ? minute : undefined),
+    mayUpdate ? 60_000 : undefined,
   );
   return live.value ?? [];
 };
 
-/** Settings from the form; null: the project's default. */
+/** Values of {@link Execution}; null: the project's default. */
 export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'execution-mode': workspace.attributes['setting-overwrites']?.['execution-mode']
     ? workspace.attributes['execution-mode']
@@ -29,13 +28,7 @@ export const executionIn = (workspace: Resource<'workspaces'>) => ({
   'agent-pool-id': related(workspace, 'agent-pool') ?? null,
 });
 
-/** Attributes to save, from a form with {@link Execution}. */
-export const executionOf = (data: FormData) => ({
-  'execution-mode': textOf(data, 'execution-mode') ?? null,
-  'agent-pool-id': textOf(data, 'agent-pool-id') ?? null,
-});
-
-export const Execution = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
+export const Execution = ({ workspace, organization }: WorkspaceProps) => {
   const { 'execution-mode': ownMode, 'agent-pool-id': pool } = executionIn(workspace);
   const pools = usePools(organization, workspace);
   const mode = useSignal<string>(ownMode ?? '');

@@ -5,30 +5,24 @@ import { type Difference, differencesOf, type RedactedPlan } from '#clients/clie
 import { count } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
+import { ActionButton, Button, useAction } from '#clients/web/parts/button.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
-import { call, content, create, errorText } from '#clients/web/session.ts';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
+import { Item, List } from '#clients/web/parts/list.tsx';
+import { Empty } from '#clients/web/parts/section.tsx';
+import { call, content, create } from '#clients/web/session.ts';
 
 /** Drift and failed checks of a workspace, and remedies. */
 
 type Result = Resource<'assessment-results'>;
 
-interface HealthProps {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-}
-
-const everyMs = 5_000;
-
 const readHistory = async (workspaceId: string): Promise<Result[]> =>
   (await call<Result[]>('GET', `/workspaces/${workspaceId}/assessment-results?page[size]=20`)).data;
 
-export const Health = ({ workspace, organization }: HealthProps) => {
-  const live = useLive(
-    `health/${workspace.id}`,
-    () => readHistory(workspace.id),
-    () => everyMs,
-  );
+export const Health = ({ workspace, organization }: WorkspaceProps) => {
+  const live = useLive(`health/${workspace.id}`, () => readHistory(workspace.id), 5_000);
   return (
     <Loaded live={live} what="health">
       {([latest, ...earlier]) => (
@@ -51,7 +45,7 @@ const Findings = ({ result }: { result: Result }) => (
   </>
 );
 
-const Latest = ({ result, workspace, organization }: HealthProps & { result: Result | undefined }) => {
+const Latest = ({ result, workspace, organization }: WorkspaceProps & { result: Result | undefined }) => {
   if (!result) return <Never workspace={workspace} organization={organization} />;
   const { attributes } = result;
   return (
@@ -64,6 +58,7 @@ const Latest = ({ result, workspace, organization }: HealthProps & { result: Res
           <AssessNow workspace={workspace} />
         </div>
         {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
+        <FailedChecks checks={attributes['failed-checks']} />
         <Facts
           facts={[
             ['Assessed', <Ago key="at" at={attributes['created-at']} />],
@@ -96,11 +91,10 @@ const checksText = (attributes: Result['attributes']): string => {
   return parts.flatMap(([number, word]) => (number ? `${number} ${word}` : [])).join(', ');
 };
 
-const Never = ({ workspace, organization }: HealthProps) => {
+const Never = ({ workspace, organization }: WorkspaceProps) => {
   const { name, 'assessments-enabled': enabled, permissions } = workspace.attributes;
   return (
-    <section class="panel empty">
-      <h2>No assessments yet</h2>
+    <Empty title="No assessments yet">
       <p class="soft">
         An assessment compares the infrastructure with the last applied configuration, and evaluates its checks.
       </p>
@@ -114,7 +108,7 @@ const Never = ({ workspace, organization }: HealthProps) => {
           </p>
         )
       )}
-    </section>
+    </Empty>
   );
 };
 
@@ -126,29 +120,15 @@ const untilReadMs = 3_000;
 /** One at a time; it may end without a result when a run starts. */
 const AssessNow = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const started = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
   const { permissions, 'assessment-started-at': since } = workspace.attributes;
   if (!permissions['can-manage-assessments']) return null;
   const busy = started.value || (since !== null && clock.value - Date.parse(since) < patienceMs);
   const start = async () => {
+    await call('POST', `/workspaces/${workspace.id}/actions/assess`);
     started.value = true;
-    error.value = undefined;
-    try {
-      await call('POST', `/workspaces/${workspace.id}/actions/assess`);
-      setTimeout(() => (started.value = false), untilReadMs);
-    } catch (problem) {
-      error.value = errorText(problem);
-      started.value = false;
-    }
+    setTimeout(() => (started.value = false), untilReadMs);
   };
-  return (
-    <div class="stack">
-      <button type="button" onClick={start} disabled={busy}>
-        {busy ? 'Assessing …' : 'Assess now'}
-      </button>
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
-    </div>
-  );
+  return <ActionButton text={busy ? 'Assessing …' : 'Assess now'} working="Assessing …" disabled={busy} work={start} />;
 };
 
 /** Drift that an apply would revert. */
@@ -160,11 +140,7 @@ const readDrift = async (id: string): Promise<Difference[]> => {
 };
 
 const Drift = ({ result }: { result: Result }) => {
-  const live = useLive(
-    `drift/${result.id}`,
-    () => readDrift(result.id),
-    () => undefined,
-  );
+  const live = useLive(`drift/${result.id}`, () => readDrift(result.id));
   return (
     <Loaded live={live} what="drift">
       {(differences) => (
@@ -190,34 +166,26 @@ const remedies = [
   },
 ];
 
-const Reconcile = ({ workspace, organization }: HealthProps) => {
-  const busy = useSignal(false);
-  const error = useSignal<string | undefined>(undefined);
+const Reconcile = ({ workspace, organization }: WorkspaceProps) => {
+  const { busy, failure, perform } = useAction();
   const { name, permissions } = workspace.attributes;
   if (!permissions['can-queue-run']) return null;
-  const start = async (attributes: Record<string, unknown>) => {
-    busy.value = true;
-    error.value = undefined;
-    try {
-      const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
-      const run = await create('/runs', 'runs', attributes, relationships);
+  const start = (attributes: Record<string, unknown>) =>
+    perform(async () => {
+      const run = await create('/runs', 'runs', attributes, {
+        workspace: { data: { type: 'workspaces', id: workspace.id } },
+      });
       go({ view: 'run', organization, workspace: name, run: run.id });
-    } catch (problem) {
-      error.value = errorText(problem);
-      busy.value = false;
-    }
-  };
+    });
   return (
     <div class="pad stack">
       {remedies.map((remedy) => (
         <div key={remedy.name} class="row">
-          <button type="button" disabled={busy.value} onClick={() => start(remedy.attributes)}>
-            {remedy.name}
-          </button>
+          <Button text={remedy.name} disabled={busy.value} onClick={() => start(remedy.attributes)} />
           <span class="soft grow">{remedy.hint}</span>
         </div>
       ))}
-      {error.value && <Notice kind="bad">{error.value}</Notice>}
+      {failure}
     </div>
   );
 };
@@ -225,21 +193,17 @@ const Reconcile = ({ workspace, organization }: HealthProps) => {
 const History = ({ results }: { results: Result[] }) => (
   <section class="panel">
     <h2 class="pad">Earlier assessments</h2>
-    <ul class="list" aria-label="Earlier assessments">
-      {results.map((result) => (
-        <li key={result.id} class="item">
-          <span class="row">
-            <Findings result={result} />
-          </span>
-          <span class="meta">
-            {result.attributes['error-message'] ??
-              countText(result.attributes['resources-drifted'], 'drifted resource')}
-          </span>
-          <span class="end">
-            <Ago at={result.attributes['created-at']} />
-          </span>
-        </li>
-      ))}
-    </ul>
+    <List label="Earlier assessments" of={results} plain>
+      {(result) => (
+        <Item
+          key={result.id}
+          title={<Findings result={result} />}
+          meta={
+            result.attributes['error-message'] ?? countText(result.attributes['resources-drifted'], 'drifted resource')
+          }
+          end={<Ago at={result.attributes['created-at']} />}
+        />
+      )}
+    </List>
   </section>
 );

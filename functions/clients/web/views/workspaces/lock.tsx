@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { hrefOf } from '#clients/web/location.ts';
-import { useAction } from '#clients/web/parts/action.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { ActionButton } from '#clients/web/parts/button.tsx';
+import { FormButton } from '#clients/web/parts/dialog.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { account, call, related } from '#clients/web/session.ts';
 
@@ -13,16 +12,12 @@ import { account, call, related } from '#clients/web/session.ts';
  * state that must be pushed first.
  */
 export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
-  const { failure, perform } = useAction();
   const { attributes } = workspace;
   const by = holderOf(workspace);
   if (!by || (by.type === 'runs' && !waitsForState(workspace))) return null;
   const isOwnLock = by.id === account.value?.id;
   const { 'can-unlock': canUnlock, 'can-force-unlock': canForce } = attributes.permissions;
-  const act = async (action: 'unlock' | 'force-unlock') => {
-    await perform(() => call('POST', `/workspaces/${workspace.id}/actions/${action}`, {}));
-    onChange();
-  };
+  const act = (action: string) => call('POST', `/workspaces/${workspace.id}/actions/${action}`, {});
   return (
     <Notice kind="warn">
       <div class="row spread">
@@ -35,45 +30,29 @@ export const LockBar = ({ workspace, onChange }: { workspace: Resource<'workspac
             <span class="soft"> “{attributes['locked-reason']}”</span>
           )}
         </p>
-        {isOwnLock && canUnlock && (
-          <button type="button" onClick={() => act('unlock')}>
-            Unlock
-          </button>
-        )}
+        {isOwnLock && canUnlock && <ActionButton text="Unlock" work={() => act('unlock')} onDone={onChange} />}
         {!isOwnLock && canForce && (
-          <button type="button" class="danger" onClick={() => act('force-unlock')}>
-            Force unlock
-          </button>
+          <ActionButton text="Force unlock" danger work={() => act('force-unlock')} onDone={onChange} />
         )}
       </div>
-      {failure}
     </Notice>
   );
 };
 
 /** Lock button, for users with permission while the workspace is unlocked. */
 export const LockButton = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
-  const asking = useSignal(false);
   const { locked, permissions, name } = workspace.attributes;
   if (locked || !permissions['can-lock']) return null;
-  const submit = async (data: FormData) => {
-    await call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: textOf(data, 'reason') ?? '' });
-    asking.value = false;
-  };
   return (
-    <>
-      <button type="button" onClick={() => (asking.value = true)}>
-        Lock
-      </button>
-      {asking.value && (
-        <Dialog title={`Lock ${name}`} onClose={() => (asking.value = false)}>
-          <p class="soft">Runs stay pending while the workspace is locked.</p>
-          <Form submit="Lock workspace" onSubmit={submit} onCancel={() => (asking.value = false)}>
-            <Text label="Reason" name="reason" autoFocus hint="Shown here and in Terraform." />
-          </Form>
-        </Dialog>
-      )}
-    </>
+    <FormButton
+      text="Lock"
+      title={`Lock ${name}`}
+      submit="Lock workspace"
+      onSubmit={(_, { reason }) => call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: reason ?? '' })}
+    >
+      <p class="soft">Runs stay pending while the workspace is locked.</p>
+      <Text label="Reason" name="reason" autoFocus hint="Shown here and in Terraform." />
+    </FormButton>
   );
 };
 

@@ -1,26 +1,21 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { useEditing } from '#clients/web/editing.ts';
-import { useLive } from '#clients/web/live.ts';
+import { useList } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { SmallButton } from '#clients/web/parts/small-button.tsx';
-import { all, call, change, errorText } from '#clients/web/session.ts';
+import { DialogButton, SmallButton } from '#clients/web/parts/button.tsx';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
+import { call, change, errorText, get } from '#clients/web/session.ts';
 import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
 import { EditNotification } from './edit-notification.tsx';
 
 /** Notifications of a workspace, for users with permission to change its settings: webhook URLs are secrets. */
 export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
   const path = `/workspaces/${workspace.id}/notification-configurations`;
-  const live = useLive(
-    path,
-    async () => (await all<'notification-configurations'>(path)).data,
-    () => 15_000,
-  );
-  const { editing, removing, edit, close } = useEditing('/notification-configurations', live);
+  const live = useList<'notification-configurations'>(path, 15_000);
   return (
-    <section class="panel pad stack" aria-label="Notifications">
-      <h2>Notifications</h2>
+    <Panel title="Notifications">
       <Loaded live={live} what="notifications">
         {(configurations) => (
           <>
@@ -35,39 +30,21 @@ export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'>
                   <Line
                     key={configuration.id}
                     configuration={configuration}
-                    onEdit={() => edit(configuration)}
-                    onDelete={() => (removing.value = configuration)}
+                    collection={path}
                     onChange={live.refresh}
                   />
                 ))}
               </ul>
             )}
             <div>
-              <button type="button" onClick={() => (editing.value = 'new')}>
-                New notification
-              </button>
+              <DialogButton text="New notification" onClose={live.refresh}>
+                {(close) => <EditNotification path={path} onClose={close} />}
+              </DialogButton>
             </div>
           </>
         )}
       </Loaded>
-      {editing.value && (
-        <EditNotification
-          path={path}
-          configuration={editing.value === 'new' ? undefined : editing.value}
-          onClose={close}
-        />
-      )}
-      {removing.value && (
-        <Confirm
-          title={`Delete ${removing.value.attributes.name}?`}
-          yes="Delete notification"
-          onYes={() => call('DELETE', `/notification-configurations/${removing.value?.id}`)}
-          onClose={close}
-        >
-          <p>No further notifications are sent, not even for runs in progress.</p>
-        </Confirm>
-      )}
-    </section>
+    </Panel>
   );
 };
 
@@ -80,12 +57,12 @@ interface Response {
 
 interface LineProps {
   configuration: Resource<'notification-configurations'>;
-  onEdit(): void;
-  onDelete(): void;
+  /** API path of the workspace's notifications. */
+  collection: string;
   onChange(): void;
 }
 
-const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
+const Line = ({ configuration, collection, onChange }: LineProps) => {
   const { name, enabled, triggers, 'destination-type': type } = configuration.attributes;
   const responses: Response[] = configuration.attributes['delivery-responses'];
   const failing = enabled && responses[0]?.successful === 'false';
@@ -114,24 +91,26 @@ const Line = ({ configuration, onEdit, onDelete, onChange }: LineProps) => {
   return (
     <li class="stack tight">
       <div class="grow break">
-        <strong>{name}</strong> <span class="tag">{destinationNames[type] ?? type}</span>{' '}
-        {!enabled && <span class="tag">disabled</span>}
+        <strong>{name}</strong> <Tags of={[destinationNames[type] ?? type]} /> <Tags of={[!enabled && 'disabled']} />
         {failing && <span class="tag bad">failing</span>}
         <div class="soft small">{triggerNames(triggers)}</div>
       </div>
       <div class="row">
         <SmallButton text="Verify" of={name} disabled={busy.value} onClick={verify} />
-        <button
-          type="button"
-          class="small-button"
-          disabled={busy.value}
-          aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`}
-          onClick={turn}
+        <SmallButton text={enabled ? 'Disable' : 'Enable'} of={name} disabled={busy.value} onClick={turn} />
+        {/* Entries of a list carry no ETag. */}
+        <DialogButton
+          small
+          text="Change"
+          of={name}
+          load={() => get<'notification-configurations'>(path)}
+          onClose={onChange}
         >
-          {enabled ? 'Disable' : 'Enable'}
-        </button>
-        <SmallButton text="Change" of={name} onClick={onEdit} />
-        <SmallButton text="Delete" of={name} danger onClick={onDelete} />
+          {(close, current) => <EditNotification path={collection} configuration={current} onClose={close} />}
+        </DialogButton>
+        <DeleteButton of={name} noun="notification" path={path} onClose={onChange}>
+          No further notifications are sent, not even for runs in progress.
+        </DeleteButton>
       </div>
       <div role="status">{result.value && <Notice kind={result.value.kind}>{result.value.text}</Notice>}</div>
       {responses.length > 0 && <Responses name={name} responses={responses} />}

@@ -1,13 +1,14 @@
-import type { ComponentChildren } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
-import { Ago, Facts } from '#clients/web/parts/basics.tsx';
+import type { WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
+import { Ago, type Fact, Facts } from '#clients/web/parts/basics.tsx';
 import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
 import { Outputs } from '#clients/web/parts/outputs.tsx';
 import { Outside } from '#clients/web/parts/outside.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { RunLine } from '#clients/web/parts/run-line.tsx';
+import { Empty } from '#clients/web/parts/section.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { autoDestroyText } from './auto-destroy.tsx';
@@ -21,16 +22,11 @@ const ModuleOfWorkspace = lazily(
 );
 
 /** Overview of a workspace: current run, facts and outputs. */
-export const Overview = ({
-  workspace,
-  run,
-}: {
-  workspace: Resource<'workspaces'>;
-  run: Resource<'runs'> | undefined;
-}) => {
+export const Overview = ({ workspace, run }: WorkspaceAndRun) => {
   const { attributes } = workspace;
   const organization = related(workspace, 'organization') ?? '';
   const version = related(workspace, 'current-state-version');
+  const scheduled = autoDestroyText(workspace);
   return (
     <div class="sides">
       <div class="stack">
@@ -40,10 +36,9 @@ export const Overview = ({
             {!isOver(run) && <LatestRun key={run.id} workspace={workspace} />}
           </>
         ) : (
-          <section class="panel empty">
-            <h2>No runs yet</h2>
+          <Empty title="No runs yet">
             {attributes.permissions['can-queue-run'] && <FirstRun workspace={workspace} organization={organization} />}
-          </section>
+          </Empty>
         )}
         {attributes['source-module-id'] && <ModuleOfWorkspace workspace={workspace} run={run} />}
         {attributes['open-change-requests'] > 0 && <ChangeRequests workspace={workspace} />}
@@ -58,10 +53,10 @@ export const Overview = ({
             ['Terraform', attributes['terraform-version']],
             ['Apply', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
             ['Execution mode', attributes['execution-mode']],
-            ...repositoryFact(workspace),
+            repositoryFact(workspace),
             ['Working directory', attributes['working-directory'] ?? 'configuration root'],
             ['Lock', lockStatus(workspace)],
-            ...autoDestroyFact(workspace),
+            scheduled && ['Automatic destruction', scheduled],
             ['Last changed', <Ago key="changed" at={attributes['latest-change-at']} />],
             ['ID', <code key="id">{workspace.id}</code>],
           ]}
@@ -76,7 +71,7 @@ export const Overview = ({
 };
 
 /** How to start the first run. */
-const FirstRun = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
+const FirstRun = ({ workspace, organization }: WorkspaceProps) => {
   const { name, 'vcs-repo': repo, 'queue-all-runs': queuesAll } = workspace.attributes;
   if (repo) {
     const text = queuesAll
@@ -93,39 +88,28 @@ const FirstRun = ({ workspace, organization }: { workspace: Resource<'workspaces
 };
 
 /** The workspace's repository, and the branch or tags that start its runs. */
-const repositoryFact = ({ attributes }: Resource<'workspaces'>): [name: string, value: ComponentChildren][] => {
+const repositoryFact = ({ attributes }: Resource<'workspaces'>): Fact => {
   const { 'vcs-repo': repo } = attributes;
-  if (!repo) return [];
+  if (!repo) return undefined;
   const { identifier, 'repository-http-url': url, branch, 'tags-regex': tags } = repo;
   const pushes = tags ? `tags like ${tags}` : branch ? `branch ${branch}` : 'default branch';
   return [
-    [
-      'Repository',
-      <span key="repository" class="break">
-        <Outside url={url}>{identifier}</Outside>, {pushes}
-      </span>,
-    ],
+    'Repository',
+    <span key="repository" class="break">
+      <Outside url={url}>{identifier}</Outside>, {pushes}
+    </span>,
   ];
 };
 
-const autoDestroyFact = (workspace: Resource<'workspaces'>): [name: string, value: string][] => {
-  const text = autoDestroyText(workspace);
-  return text ? [['Automatic destruction', text]] : [];
-};
-
-const RunPanel = ({
-  title,
-  run,
-  workspace,
-}: {
+interface RunPanelProps {
   title: string;
   run: Resource<'runs'>;
   workspace: Resource<'workspaces'>;
-}) => (
+}
+
+const RunPanel = ({ title, run, workspace }: RunPanelProps) => (
   <section class="panel">
-    <div class="pad row">
-      <h2>{title}</h2>
-    </div>
+    <h2 class="pad">{title}</h2>
     <ul class="list">
       <RunLine
         run={run}
@@ -138,32 +122,23 @@ const RunPanel = ({
 
 /** The latest completed run, while another one is in progress. */
 const LatestRun = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
-  const latest = useLive(
-    `latest/${workspace.id}`,
-    async () => {
-      const path = `/workspaces/${workspace.id}/runs?filter[status_group]=final&include=created_by&page[size]=1`;
-      const { data, included } = await call<Resource[]>('GET', path);
-      knowPeople(included);
-      return data;
-    },
-    () => undefined,
-  );
+  const path = `/workspaces/${workspace.id}/runs?filter[status_group]=final&include=created_by&page[size]=1`;
+  const latest = useLive(path, async () => {
+    const { data, included } = await call<Resource[]>('GET', path);
+    knowPeople(included);
+    return data;
+  });
   const [run] = latest.value ?? [];
   return run ? <RunPanel title="Latest completed run" run={run} workspace={workspace} /> : null;
 };
 
 const CurrentOutputs = ({ workspace, version }: { workspace: Resource<'workspaces'>; version: string }) => {
-  const outputs = useLive(
-    `outputs/${version}`,
-    async () => (await call<Resource[]>('GET', `/workspaces/${workspace.id}/current-state-version-outputs`)).data,
-    () => undefined,
-  );
+  const path = `/workspaces/${workspace.id}/current-state-version-outputs`;
+  const outputs = useLive(version, async () => (await call<Resource[]>('GET', path)).data);
   if (!outputs.value?.length) return null;
   return (
     <section class="panel">
-      <div class="pad row">
-        <h2>Outputs</h2>
-      </div>
+      <h2 class="pad">Outputs</h2>
       <Outputs outputs={outputs.value} />
     </section>
   );

@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { go } from '#clients/web/location.ts';
+import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Confirm } from '#clients/web/parts/dialog.tsx';
-import { Choice } from '#clients/web/parts/form.tsx';
+import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { Choice } from '#clients/web/parts/fields.tsx';
+import { Panel } from '#clients/web/parts/section.tsx';
 import { call } from '#clients/web/session.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { WorkspaceTasks } from '../run-tasks/workspace-tasks.tsx';
@@ -14,14 +14,8 @@ import { AutoDestroy } from './auto-destroy.tsx';
 import { GeneralSettings } from './general-settings.tsx';
 import { Notifications } from './notifications.tsx';
 
-interface Props {
-  workspace: Resource<'workspaces'>;
-  organization: string;
-  onChange(): void;
-}
-
 /** Settings of a workspace, and its deletion. */
-export const Settings = ({ workspace, organization, onChange }: Props) => {
+export const Settings = ({ workspace, organization, onChange }: WorkspaceProps & { onChange(): void }) => {
   const { permissions } = workspace.attributes;
   return (
     <div class="halves">
@@ -41,8 +35,7 @@ export const Settings = ({ workspace, organization, onChange }: Props) => {
   );
 };
 
-const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>; organization: string }) => {
-  const asking = useSignal(false);
+const Danger = ({ workspace, organization }: WorkspaceProps) => {
   const { name, 'resource-count': resources } = workspace.attributes;
   const remove = async (data: FormData) => {
     const path = `/workspaces/${workspace.id}`;
@@ -50,25 +43,13 @@ const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>
     go({ view: 'workspaces', organization });
   };
   return (
-    <section class="panel pad stack">
-      <h2>Delete this workspace</h2>
+    <Panel title="Delete this workspace">
       <p class="soft">
         Its runs, variables and states can be recovered for seven days, in the settings of the organization. Real
         infrastructure stays: queue a destroy run first to remove it.
       </p>
       <div>
-        <button type="button" class="danger" onClick={() => (asking.value = true)}>
-          Delete workspace
-        </button>
-      </div>
-      {asking.value && (
-        <Confirm
-          title={`Delete ${name}?`}
-          yes="Delete"
-          typed={name}
-          onYes={remove}
-          onClose={() => (asking.value = false)}
-        >
+        <ConfirmButton text="Delete workspace" title={`Delete ${name}?`} yes="Delete" typed={name} onYes={remove}>
           {resources > 0 && (
             <>
               <Notice kind="warn">
@@ -78,8 +59,8 @@ const Danger = ({ workspace, organization }: { workspace: Resource<'workspaces'>
               <Choice name="force" label="Delete it even though it manages resources" />
             </>
           )}
-        </Confirm>
-      )}
-    </section>
+        </ConfirmButton>
+      </div>
+    </Panel>
   );
 };

@@ -1,6 +1,6 @@
 import { problemsOf } from '#clients/client/text/health.ts';
 import { useQuery } from '#clients/web/location.ts';
-import { Filter, optionsOf, ProjectFilter, type useProjects } from '#clients/web/parts/filters.tsx';
+import { Filter, optionsOf, ProjectFilter, Search, type useProjects } from '#clients/web/parts/filters.tsx';
 import { since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
@@ -72,13 +72,7 @@ interface FieldsProps {
 
 export const FilterFields = ({ filters: { search, project, tag, health, order }, rows, projects }: FieldsProps) => (
   <>
-    <input
-      type="search"
-      aria-label="Search by name, description or tag"
-      placeholder="Search by name or tag"
-      value={search.value}
-      onInput={(event) => (search.value = event.currentTarget.value)}
-    />
+    <Search label="Search by name, description or tag" placeholder="Search by name or tag" text={search} />
     <ProjectFilter projects={projects} chosen={project} />
     <Filter label="Tag" all="All tags" chosen={tag} options={optionsOf(rows.flatMap(tagsOf))} />
     <Filter

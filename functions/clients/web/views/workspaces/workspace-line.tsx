@@ -2,26 +2,22 @@ import type { Signal } from '@preact/signals';
 import { problemsOf } from '#clients/client/text/health.ts';
 import { count } from '#clients/client/text/time.ts';
 import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago } from '#clients/web/parts/basics.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { Status, since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 
-/** A workspace in a list, with its project and current run. */
-export const WorkspaceLine = ({
-  workspace,
-  run,
-  health,
-  organization,
-  project,
-  chosen,
-}: Pick<Row, 'workspace' | 'run' | 'health'> & {
-  organization: string;
+interface Props extends OrganizationProps, Pick<Row, 'workspace' | 'run' | 'health'> {
   project: string | undefined;
   chosen: Signal<ReadonlySet<string>> | undefined;
-}) => {
+}
+
+/** A workspace in a list, with its project and current run. */
+export const WorkspaceLine = ({ workspace, run, health, organization, project, chosen }: Props) => {
   const { name, locked, tags, 'resource-count': resources, 'managed-by': owner } = workspace.attributes;
   const held = locked && related(workspace, 'locked-by')?.startsWith('user-');
   return (
@@ -41,8 +37,7 @@ export const WorkspaceLine = ({
       <a class="item columned" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
         <span class="row">
           <span class="title">{name}</span>
-          {held && <span class="tag">locked</span>}
-          {owner && <span class="tag">{owner}</span>}
+          <Tags of={[held && 'locked', owner]} />
           {problemsOf(health).map(({ text }) => (
             <span key={text} class="tag warn">
               {text}

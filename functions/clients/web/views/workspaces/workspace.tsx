@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
 import type { Tab } from '#clients/client/page-addresses.ts';
-import { type Live, pollInterval, useLive } from '#clients/web/live.ts';
-import { Loaded } from '#clients/web/parts/basics.tsx';
+import { pollMs, useLive } from '#clients/web/live.ts';
+import type { OrganizationProps, WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
+import { DialogButton } from '#clients/web/parts/button.tsx';
+import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
-import { Shell } from '#clients/web/parts/shell.tsx';
 import { Tabs } from '#clients/web/parts/tabs.tsx';
 import { call } from '#clients/web/session.ts';
 import { Queries } from '../queries/queries.tsx';
@@ -17,12 +16,6 @@ import { Health } from './health.tsx';
 import { LockBar } from './lock.tsx';
 import { Overview } from './overview.tsx';
 import { Settings } from './settings.tsx';
-
-export interface WorkspaceAndRun {
-  workspace: Resource<'workspaces'>;
-  /** The run in progress, or else the latest completed run. */
-  run: Resource<'runs'> | undefined;
-}
 
 const load = async (organization: string, name: string): Promise<WorkspaceAndRun> => {
   const path = `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`;
@@ -46,83 +39,67 @@ export const WorkspaceView = ({
   organization,
   workspace: name,
   tab,
-}: {
-  organization: string;
-  workspace: string;
-  tab: Tab;
-}) => {
-  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), pollInterval);
-  const starting = useSignal(false);
+}: OrganizationProps & { workspace: string; tab: Tab }) => {
+  const live = useLive(`workspace/${organization}/${name}`, () => load(organization, name), pollMs);
   return (
-    <Shell
+    <Page
       title={`${name} · ${organization}`}
-      crumbs={[{ text: organization, to: { view: 'workspaces', organization } }, { text: name }]}
+      organization={organization}
+      crumbs={[{ text: name }]}
+      live={live}
+      what="workspace"
     >
-      <Loaded live={live} what="workspace">
-        {(value) => (
-          <>
-            <Head {...value} live={live} onStart={() => (starting.value = true)} />
-            <Tabs
-              label="Workspace"
-              tabs={names.map(([one, text]) => ({
-                text,
-                to: { view: 'workspace', organization, workspace: name, tab: one },
-                current: one === tab,
-              }))}
-            />
-            <TabView tab={tab} {...value} organization={organization} onChange={live.refresh} />
-            {starting.value && (
-              <NewRun
-                workspace={value.workspace}
-                organization={organization}
-                onClose={() => (starting.value = false)}
-              />
-            )}
-          </>
-        )}
-      </Loaded>
-    </Shell>
+      {(value) => (
+        <>
+          <Head workspace={value.workspace} organization={organization} />
+          <LockBar workspace={value.workspace} onChange={live.refresh} />
+          <Tabs
+            label="Workspace"
+            tabs={names.map(([one, text]) => ({
+              text,
+              to: { view: 'workspace', organization, workspace: name, tab: one },
+              current: one === tab,
+            }))}
+          />
+          <TabView tab={tab} {...value} organization={organization} onChange={live.refresh} />
+        </>
+      )}
+    </Page>
   );
 };
 
-const Head = ({ workspace, live, onStart }: WorkspaceAndRun & { live: Live<unknown>; onStart(): void }) => {
+const Head = ({ workspace, organization }: WorkspaceProps) => {
   const { name, description, permissions, 'managed-by': owner } = workspace.attributes;
   return (
-    <>
-      <div class="row spread">
-        <div class="grow">
-          <h1>{name}</h1>
-          {owner && (
-            <p class="row">
-              <span class="tag">{owner}</span>
-              <span class="soft small">
-                Its runs are builds of an environment. Start and stop it under Environments.
-              </span>
-            </p>
-          )}
-          {description && <p class="soft break">{description}</p>}
-        </div>
-        {permissions['can-queue-run'] && (
-          <button type="button" class="primary" onClick={onStart}>
-            Start new run
-          </button>
+    <div class="row spread">
+      <div class="grow">
+        <h1>{name}</h1>
+        {owner && (
+          <p class="row">
+            <span class="tag">{owner}</span>
+            <span class="soft small">Its runs are builds of an environment. Start and stop it under Environments.</span>
+          </p>
         )}
+        {description && <p class="soft break">{description}</p>}
       </div>
-      <LockBar workspace={workspace} onChange={live.refresh} />
-    </>
+      {permissions['can-queue-run'] && (
+        <DialogButton text="Start new run" primary>
+          {(close) => <NewRun workspace={workspace} organization={organization} onClose={close} />}
+        </DialogButton>
+      )}
+    </div>
   );
 };
 
-interface TabProps extends WorkspaceAndRun {
+interface TabProps extends WorkspaceAndRun, OrganizationProps {
   tab: Tab;
-  organization: string;
   onChange(): void;
 }
 
 const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
   switch (tab) {
     case 'runs':
-      return <Runs workspace={workspace} current={run} />;
+      return <Runs workspace={workspace} run={run} />;
     case 'resources':
       return <Resources workspace={workspace} />;
     case 'states':

@@ -1,15 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
-import { pollInterval, useLive } from '#clients/web/live.ts';
-import { may, organizationNow } from '#clients/web/organization.ts';
+import { pollMs, useLive } from '#clients/web/live.ts';
+import { may, type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
 import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
 import { useProjects } from '#clients/web/parts/filters.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
-import { LongList } from '#clients/web/parts/long-list.tsx';
+import { LongList } from '#clients/web/parts/list.tsx';
 import { NoAccess } from '#clients/web/parts/no-access.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
+import { Empty } from '#clients/web/parts/section.tsx';
 import { related } from '#clients/web/session.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';
@@ -20,34 +21,36 @@ const load = () => import('#clients/web/groups/workspace.ts');
 const BulkActions = lazily(load, (group) => group.BulkActions, WaitingPart);
 const NewWorkspace = lazily(load, (group) => group.NewWorkspace, WaitingPart);
 
-export const Workspaces = ({ organization }: { organization: string }) => {
+export const Workspaces = ({ organization }: OrganizationProps) => {
   const read = useMemo(() => workspaceList(organization), [organization]);
-  const list = useLive(`workspaces/${organization}`, read, pollInterval);
-  const adding = useSignal(false);
+  const list = useLive(`workspaces/${organization}`, read, pollMs);
   return (
-    <OrganizationShell organization={organization} at="workspaces">
-      <Head
-        title="Workspaces"
-        add="New workspace"
-        onAdd={may(organization, 'can-create-workspace') && (() => (adding.value = true))}
-      />
+    <OrganizationShell
+      organization={organization}
+      at="workspaces"
+      action={
+        may(organization, 'can-create-workspace') && (
+          <DialogButton text="New workspace" primary>
+            {(close) => <NewWorkspace organization={organization} onClose={close} />}
+          </DialogButton>
+        )
+      }
+    >
       <Loaded live={list} what={`workspaces of ${organization}`}>
         {(rows) =>
           rows.length ? (
             <Table rows={rows} organization={organization} onChange={list.refresh} />
           ) : (
-            <Empty organization={organization} />
+            <NoWorkspaces organization={organization} />
           )
         }
       </Loaded>
-      {adding.value && <NewWorkspace organization={organization} onClose={() => (adding.value = false)} />}
     </OrganizationShell>
   );
 };
 
-interface TableProps {
+interface TableProps extends OrganizationProps {
   rows: Row[];
-  organization: string;
   onChange(): void;
 }
 
@@ -109,18 +112,17 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
 };
 
 /** Empty state with the next step, depending on permissions. */
-const Empty = ({ organization }: { organization: string }) => {
+const NoWorkspaces = ({ organization }: OrganizationProps) => {
   const permissions = organizationNow(organization)?.attributes.permissions;
   if (!permissions) return null;
   if (!permissions['can-create-workspace']) return <NoAccess organization={organization} />;
   return (
-    <section class="panel empty">
-      <h2>Your first workspace</h2>
+    <Empty title="Your first workspace">
       <p class="soft">
         A workspace is one configuration with its state, variables and runs. Create one with the button above, or add
         this block to your Terraform configuration and choose a workspace name.
       </p>
       <CloudBlock organization={organization} workspace="example" />
-    </section>
+    </Empty>
   );
 };
