@@ -58,7 +58,11 @@ describe('an owner of the organization', () => {
     });
     expect([changed.status, changed.body.data.attributes]).toEqual([
       200,
-      expect.objectContaining({ 'auto-apply': true, 'speculative-enabled': false }),
+      expect.objectContaining({
+        name: expect.stringMatching(/^owner-dev-\d+-[0-9a-f]{8}$/),
+        'auto-apply': true,
+        'speculative-enabled': false,
+      }),
     ]);
     await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`, { body: { reason: 'looking' } });
     expect(await world.build(id, 'stop')).toMatchObject({
