@@ -1,7 +1,8 @@
 import { type Check, differs, expect, seconds, within } from '../check.ts';
 import { between } from './run.ts';
 
-const maximum = 5;
+/** Then another container gets the apply (operations: ApplyOffered). */
+const maximum = 10;
 
 export const warmConfirmation: Check = {
   name: 'warm confirmation',
