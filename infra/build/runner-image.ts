@@ -6,6 +6,7 @@ import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
+import { baseImages, referenceOf } from './base-images.ts';
 
 /** Path of the program in each engine's own image. */
 const engineImages = {
@@ -48,12 +49,15 @@ export const runnerImage = (scope: Construct, settings: Settings, bundle: string
 
 const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerImage => {
   const engine = engineImages[settings.terraformEngine];
+  const base = baseImages();
   const image = new DockerImageAsset(scope, 'Image', {
     directory: dirname(bundle),
     platform: settings.runnerArchitecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
     buildArgs: {
       ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
       ENGINE_PATH: engine.path,
+      NODE_IMAGE: referenceOf(base.nodeSlim),
+      DEBIAN_IMAGE: referenceOf(base.debian),
     },
   });
   return { uri: image.imageUri, repositoryArn: image.repository.repositoryArn, container: {} };

@@ -8,6 +8,7 @@ import { CommandError, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { configuration, preflight } from '#clients/cli/preflight.ts';
 import { root } from '#clients/cli/run-program.ts';
 import { ask, columns, isAttended, print, say } from '#clients/cli/terminal.ts';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { readSettings, SettingsError, settingText } from '#infra/settings/settings.ts';
 import { type Deployed, deployedSettings } from './deployed-settings.ts';
 import { existingDataFindings } from './existing-data/findings.ts';
@@ -105,7 +106,10 @@ const deploy = async (): Promise<number> => {
   const known = deployed && !isFinding(deployed) ? deployed : undefined;
   const plan = unreadable ? undefined : planSettings({ deployed: known, file, given, reset: values.reset });
 
-  const { account, region, missing, low } = await preflight(plan?.context ?? { ...file, ...given });
+  const { account, region, missing, low } = await preflight(
+    plan?.context ?? { ...file, ...given },
+    referenceOf(baseImages().node),
+  );
   if (unreadable) missing.push(unreadable);
   else if (plan && account && region) missing.push(...(await dataFindings(region, plan)));
   if (missing.length || !plan) {

@@ -107,6 +107,12 @@ const schema = v.object({
   runRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
   /** Private ranges that URLs of run tasks may resolve to, e.g. 10.1.0.0/16; none by default. */
   outboundAllowedCidrs: v.optional(ranges),
+  /**
+   * Private network of the functions that call run tasks, notifications, forges and sign-in issuers; set both or neither.
+   * The subnets need a NAT gateway, because these functions call AWS and the internet too.
+   */
+  functionSubnetIds: v.optional(texts),
+  functionSecurityGroupIds: v.optional(texts),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...existingDataEntries,
@@ -189,6 +195,8 @@ export const readSettings = (context: Record<string, unknown>): Settings => {
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
   if ('vpcId' in ours !== 'subnetIds' in ours)
     problems.push('vpcId, subnetIds: set both, or neither for a new network');
+  if ('functionSubnetIds' in ours !== 'functionSecurityGroupIds' in ours)
+    problems.push('functionSubnetIds, functionSecurityGroupIds: set both, or neither');
   problems.push(
     ...domainProblems(ours),
     ...existingDataProblems(ours),

@@ -11,6 +11,7 @@ import { Events, LostEvents } from './events.ts';
 import { existsWholly } from './existing-data.ts';
 import { PlatformFunction } from './function.ts';
 import { FunctionLogs } from './function-logs.ts';
+import { functionNetwork } from './function-network.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
 import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
@@ -105,9 +106,12 @@ class Platform extends Stack {
     const build = (id: FunctionId): PlatformFunction => this.#build(id, parts, bundles);
     const commitStatus = build('CommitStatus');
     parts.commitStatus = commitStatus.function;
+    const environmentLogs = build('EnvironmentLogs');
+    parts.environmentLogs = environmentLogs.function;
     const invoked = {
       ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
+      EnvironmentLogs: environmentLogs,
     };
     parts.notify = invoked.Notify.function;
     parts.trace = invoked.Trace.function;
@@ -147,6 +151,7 @@ class Platform extends Stack {
       bundle: bundles.functions[id].file,
       environment: Object.assign({}, ...declaration.environment.map((group) => variables[group]())),
       permissions: withTableRules(parts.storage, declaration.rights(grants(parts))),
+      network: declaration.environment.includes('outbound') ? functionNetwork(parts.settings) : undefined,
     });
   }
 }

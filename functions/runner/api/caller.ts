@@ -1,4 +1,5 @@
 import { isSecretOf } from '#platform/store/id.ts';
+import { noteRun } from '#platform/store/invocation.ts';
 import { heartbeat } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
 import { endingSignal } from '#run/agents.ts';
@@ -49,6 +50,7 @@ export const authenticate = async (authorization: string | undefined, { eventual
   const capability = readCapability(token);
   if (!capability) throw new ProtocolError(401, 'invalid token');
   const { runId, phase } = capability;
+  noteRun(runId);
   const eventual = eventually ? await getRunEventually(runId) : undefined;
   if (eventual && isSecretOf(eventual[phase].tokenHash, token)) return { run: eventual, phase, token };
   const run = await getRun(runId);

@@ -5,6 +5,7 @@ import { answerPlanRunner, answerReady } from '#lifecycle/runners/ready-runners.
 import { hashSecret } from '#platform/store/id.ts';
 import { keepRunEvent } from '#resources/audit/records.ts';
 import { deliver } from '#resources/runs/execution.ts';
+import { pushIfFollowed } from '#resources/runs/log-followers.ts';
 import { appendLog, maxPieceBytes } from '#resources/runs/logs.ts';
 import { completeStateVersion, StateNotKeptError } from '#resources/states/finalize.ts';
 import { getStateVersionOfRun } from '#resources/states/records.ts';
@@ -92,7 +93,10 @@ const log = async ({ run, phase }: Caller, event: Event) => {
   const bytes = bytesOf(event);
   if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
   if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a log chunk can have at most ${maxPieceBytes} bytes`);
-  if (bytes.length) await appendLog(run.id, phase, offset, bytes);
+  if (bytes.length) {
+    await appendLog(run.id, phase, offset, bytes);
+    await pushIfFollowed(run);
+  }
   return recordHeartbeat({ run, phase });
 };
 

@@ -11,6 +11,7 @@ import {
   type Team,
 } from '#api/permissions/granted.ts';
 import { type Permission, permissions } from '#api/permissions/permissions.ts';
+import { mayCancel } from '#api/permissions/reported-permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
 import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
 import { teamRoles } from '#test/support/roles.ts';
@@ -123,6 +124,16 @@ describe('a workspace', () => {
 it('only permissions of team members depend on team access', () => {
   const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
   expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
+});
+
+it.each<[Permission[], object, boolean]>([
+  [['run:apply'], { planOnly: false, createdBy: 'other' }, true],
+  [['run:plan'], { planOnly: true, createdBy: 'me' }, true],
+  [['run:plan'], { planOnly: false, createdBy: 'me' }, false],
+  [['run:plan'], { planOnly: true, createdBy: 'other' }, false],
+  [['run:read'], { planOnly: true, createdBy: 'me' }, false],
+])('a caller with %j may cancel a run with %j: %s', (granted, run, expected) => {
+  expect(mayCancel(new Set(granted), run as never, 'me')).toBe(expected);
 });
 
 describe('a team', () => {

@@ -245,6 +245,9 @@ describe('the request to a run task', () => {
     await results.settleResult(input.taskResultId, 'errored');
     await runTask({ ...input, token: 'another' }, pausesMs);
     expect([server.requests.length, told()]).toEqual([1, [succeeded('another')]]);
+    const taskResultId = input.taskResultId.replace(/.$/, '');
+    await expect(runTask({ ...input, taskResultId }, [])).rejects.toThrow('has no task result');
+    await unanswered({ ...input, taskResultId, error: { Error: 'States.Timeout' } });
   });
 });
 

@@ -58,6 +58,7 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   await heard('The plan of run-1 ended (signal SIGKILL)');
   await expect.poll(() => jobs).toBeGreaterThan(1);
   agent.stop();
+  agent.stop();
   await ended;
   expect(said).toContain('The runner of the plan of run-1 hangs: killing it.');
   expect(claims).toMatchObject([{ claim: 'claim' }]);
@@ -91,17 +92,18 @@ it('an agent sends the states that runners kept until the platform has them, and
   process.env.STEPFORM_UNSAVED_STATES = folder;
   await keep(first);
   let offers = 0;
-  let jobs = 0;
+  let jobs: object[] = [];
   const { agent, heard, bodiesOf } = await startPlatform({
     // The platform takes the state only after the run has ended.
     'kept-state': () => ({ action: ++offers === 1 ? 'wait' : 'taken' }),
-    next: () => (offers === 2 && jobs++ === 0 ? work() : wait()),
+    next: () => jobs.shift() ?? wait(),
     ping: ({ job }) => (job ? { kill: true } : {}),
   });
   const ended = agent.run();
   await heard('was sent to its run');
   await keep(second);
   // It looks again after each job.
+  jobs = [work()];
   await expect.poll(() => existsSync(keptStatePath(folder, second))).toBe(false);
   agent.stop();
   await ended;
