@@ -79,7 +79,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
  */
 const spent: Record<PhaseName, string[]> = {
   plan: ['plan.claimHash', 'plan.stateTokenHash'],
-  apply: ['apply.stateTokenHash'],
+  apply: ['apply.claimHash', 'apply.stateTokenHash'],
 };
 
 /** As {@link spent}, with the claim of the apply. That it has the plan's runner, the container's ARN still shows. */
