@@ -63,7 +63,5 @@ export class PlatformFunction extends Construct {
     });
     // On the resource itself: the construct would need the whole network, from a lookup with credentials.
     if (props.network) (this.function.node.defaultChild as lambda.CfnFunction).vpcConfig = props.network.config;
-    // Fixed names: operators and the local platform find functions by them.
-    (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
   }
 }
