@@ -131,7 +131,7 @@ export interface Run {
   query?: { generatesConfiguration: boolean };
   /** After success, sets the module version of its no-code workspace. */
   moduleUpgrade?: { version: string };
-  /** The request that created it: its span in the run's trace. Absent for a run that the platform started by itself. */
+  /** The request that created it, for its span. Absent for a run that is not traced, or that the platform started by itself. */
   request?: { id: string; at: Timestamp; method: string; path: string; traceparent?: string };
   /** First characters of the SHA-256 of the request body that created it, if the request had an Idempotency-Key. */
   requestHash?: string;
@@ -260,7 +260,7 @@ export interface PhaseReport {
   checksums?: Partial<Record<Artifact, string>>;
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
-  /** When each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
+  /** For a traced run: when each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
   steps?: { at: Timestamp; began: Record<string, number> };
   stateVersionId?: string;
   /** Message for users: why the apply's newest state was not saved to the workspace, and where it is. */
