@@ -2,7 +2,7 @@ import type { AppliedChanges, OpenChange } from './apply-progress.ts';
 import type { Checks, Overrides, Verdicts } from './check-record.ts';
 import type { CostEstimate } from './cost-record.ts';
 import type { Engine } from './engine.ts';
-import type { HealthFacts } from './health-record.ts';
+import type { FailedCheck, HealthFacts } from './health-record.ts';
 import type { ModuleTest, TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { PhaseStatus, RunStatus, Timestamp } from './status.ts';
@@ -202,6 +202,10 @@ export const defaultOptions = {
   variables: [] as Run['variables'],
 };
 
+/** Whether the runner of the plan has the apply. */
+export const hasPlanRunner = ({ plan, apply }: Run): boolean =>
+  apply.taskArn !== undefined && apply.taskArn === plan.taskArn;
+
 /** A plan or an apply: the unit of work of a runner. */
 export interface Phase {
   status: PhaseStatus;
@@ -278,6 +282,8 @@ export interface PhaseReport {
   resourcesAfter?: number;
   /** Set for an assessment. */
   health?: HealthFacts;
+  /** Absent without any. */
+  failedChecks?: FailedCheck[];
   /** Set for a test run in which Terraform completed. */
   tests?: TestFacts;
 }

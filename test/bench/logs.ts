@@ -1,5 +1,6 @@
 import { packFiles } from '#clients/cli/archive.ts';
-import { Client, followLog, isFinalRun } from '#clients/client/client.ts';
+import { Client, isFinalRun } from '#clients/client/client.ts';
+import { followLog } from '#clients/client/log.ts';
 import { type Figure, quantile, round, type Section } from './figures.ts';
 
 const lines = 50;

@@ -91,6 +91,14 @@ export class Call {
   flag(option: string): boolean {
     return this.#values[option] === true;
   }
+
+  /** All of it, for a program with the same arguments and options. */
+  get args(): string[] {
+    const options = Object.entries(this.#values).flatMap(([name, value]) =>
+      value === true ? [`--${name}`] : [value].flat().flatMap((text) => [`--${name}`, String(text)]),
+    );
+    return [...this.#words, ...options];
+  }
 }
 
 /** Terraform's spelling with one dash works too. */

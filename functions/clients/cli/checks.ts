@@ -1,4 +1,5 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
+import { messageOf } from '#clients/client/run-facts.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import { isResultFinal } from '#run/task-stages.ts';
 
@@ -46,13 +47,6 @@ interface PolicySet {
   outcomes: Outcome[];
   error: string | null;
 }
-
-/** A string, or the message of an object that has one. */
-const messageOf = (item: unknown): string => {
-  if (typeof item === 'string') return item;
-  const { msg } = (item ?? {}) as { msg?: unknown };
-  return typeof msg === 'string' ? msg : JSON.stringify(item);
-};
 
 const policies = (kind: Policies['kind'], status: string, sets: PolicySet[]): Policies => ({
   event: 'policies',

@@ -1,7 +1,6 @@
 import type { Command } from './arguments.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
-import { dataFolderCommands } from './commands/data-folder.ts';
 import { exportCommand } from './commands/export.ts';
 import { githubAppCommands } from './commands/github-app.ts';
 import { importCommand } from './commands/import.ts';
@@ -32,7 +31,7 @@ export const subjects: Record<string, Command[]> = {
   States: stateCommands,
   'Version control': [...versionControlCommands, ...repositoryCommands],
   Organizations: [importCommand, exportCommand],
-  Platform: [...platformCommands, ...dataFolderCommands, ...githubAppCommands, agent],
+  Platform: [...platformCommands, ...githubAppCommands, agent],
 };
 
 export const commands: Command[] = Object.values(subjects).flat();

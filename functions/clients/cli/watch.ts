@@ -1,4 +1,5 @@
-import { type Client, followLog, type Resource } from '#clients/client/client.ts';
+import type { Client, Resource } from '#clients/client/client.ts';
+import { followLog } from '#clients/client/log.ts';
 import { awaitedPool, awaitsRunner, factsOf, since } from '#clients/client/run-facts.ts';
 import { finishing } from '#clients/client/text/canceling.ts';
 import { duration } from '#clients/client/text/time.ts';

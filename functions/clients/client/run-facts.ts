@@ -17,6 +17,16 @@ export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFa
   hasChanges: attributes['has-changes'],
 });
 
+/** The API lists plan-only runs only when their operation is named. */
+export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
+
+/** A policy's message: a string, or the message of an object that has one. */
+export const messageOf = (item: unknown): string => {
+  if (typeof item === 'string') return item;
+  const { msg } = (item ?? {}) as { msg?: unknown };
+  return typeof msg === 'string' ? msg : JSON.stringify(item);
+};
+
 /** Time of the last status change. */
 export const since = ({ attributes }: Resource<'runs'>): string =>
   Object.values(attributes['status-timestamps'] as Record<string, string>)

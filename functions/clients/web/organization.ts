@@ -21,6 +21,12 @@ export interface WorkspaceProps extends OrganizationProps {
   workspace: Resource<'workspaces'>;
 }
 
+export interface WorkspaceAndRun {
+  workspace: Resource<'workspaces'>;
+  /** The run in progress, or else the latest completed run. */
+  run: Resource<'runs'> | undefined;
+}
+
 const minute = 60_000;
 
 /** Polls an organization while a view of it is on screen. */
@@ -50,12 +56,6 @@ export type OrganizationPermission = keyof Resource<'organizations'>['attributes
 /** False while loading. */
 export const may = (organization: string, permission: OrganizationPermission): boolean =>
   organizationNow(organization)?.attributes.permissions[permission] === true;
-
-/** Ids of a relationship to several resources. */
-export const idsOf = (resource: Resource | undefined, relationship: string): string[] => {
-  const data = resource?.relationships?.[relationship]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => id) : [];
-};
 
 /** Items for a picker. `tab`: of a workspace, for its link. */
 export const itemsOf = (

@@ -39,11 +39,12 @@ export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | unde
     const key = objects.artifact(run.id, phase, artifact);
     if (await objectSize(key)) await putObject(key, '');
   }
-  const states =
-    phase === 'apply'
-      ? [objects.erroredState(run.workspaceId, run.id, run.unsaved?.copy), objects.leftState(run.id)]
-      : [];
-  for (const key of states) if (await objectSize(key)) await putObject(key, '');
+  if (phase === 'apply') {
+    const left = objects.leftState(run.id);
+    if (await objectSize(left)) await putObject(left, '');
+    // The run tells whether there is one: the function that purges has no right to read states.
+    if (run.unsaved?.stored) await putObject(objects.erroredState(run.workspaceId, run.id, run.unsaved.copy), '');
+  }
   const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
   for (const { pk, sk } of pieces) await remove({ pk, sk });
   return purged;

@@ -30,7 +30,7 @@ import {
   recordOpenChanges,
 } from './caller.ts';
 import { storeEnclosed } from './enclosed.ts';
-import { buildJob, readySeconds } from './job.ts';
+import { buildJob } from './job.ts';
 import { keptState, takeKeptState } from './kept-states.ts';
 import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -114,10 +114,8 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   const unverifiable = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unverifiable) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unverifiable} is missing`);
   await storeEnclosed({ run, phase, token }, { enclosed, checksums: report.checksums });
-  const seconds = readySeconds(run);
-  const ready = key && seconds ? { keyHash: hashSecret(key), seconds } : undefined;
   const [reported, version] = await Promise.all([
-    reportPhase(run, phase, report, ready),
+    reportPhase(run, phase, report, key && hashSecret(key)),
     report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
   return {

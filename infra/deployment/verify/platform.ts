@@ -1,7 +1,8 @@
 import { ECSClient, ListTasksCommand, StopTaskCommand } from '@aws-sdk/client-ecs';
 import { packFiles } from '#clients/cli/archive.ts';
 import { userAgent } from '#clients/cli/program.ts';
-import { ApiError, Client, followLog, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { ApiError, Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import { followLog } from '#clients/client/log.ts';
 import { until } from './check.ts';
 import type { Listener } from './listener.ts';
 import { probes } from './probes.ts';

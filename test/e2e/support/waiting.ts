@@ -7,6 +7,7 @@ import { Client as ApiClient, type Resource, until as untilMet } from '#clients/
  */
 
 export * from '#clients/client/client.ts';
+export { followLog } from '#clients/client/log.ts';
 
 const waitMs = 60_000;
 const reportedEvents = 12;

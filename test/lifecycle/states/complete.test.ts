@@ -72,6 +72,8 @@ it('the end of a run sends notifications, and starts no run without run triggers
   expect(api.aws.invoked).toMatchObject([
     { name: 'NotifyFunction', event: { runId: run.id, trigger: 'run:completed' } },
   ]);
+  const missing = store.complete({ ending: 'Applied', run: { runId: 'run-aaaaaaaaaaaaaaaa' } });
+  expect(await missing, 'a run that does not exist').toEqual({ next: 'Nothing' });
 });
 
 it('an apply starts the runs that it triggers, and a run without changes does not', async () => {

@@ -1,4 +1,5 @@
-import { type Client, readLog } from '#clients/client/client.ts';
+import type { Client } from '#clients/client/client.ts';
+import { readLog } from '#clients/client/log.ts';
 import { messageIn, readable } from '#platform/text/terraform-json.ts';
 import { type Command, ofWorkspace } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';

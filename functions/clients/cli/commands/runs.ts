@@ -1,5 +1,5 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
-import { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
+import { everyOperation, factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 import { ago, duration } from '#clients/client/text/time.ts';
 import { displayStatus } from '#run/display.ts';
 import { stagesOf } from '#run/stages.ts';
@@ -14,10 +14,7 @@ import { program } from '../program.ts';
 import { changesOf, fetchSnapshot, type RunSnapshot, workspaceOf } from '../run-snapshot.ts';
 import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
-import { changesInWords, paintTone, WatchText } from '../watch-text.ts';
-
-/** The API lists plan-only runs only when their operation is named. */
-const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
+import { changesInWords, checkLines, paintTone, WatchText } from '../watch-text.ts';
 
 export const limitOf = (text = '20'): number => {
   const limit = Number(text);
@@ -136,6 +133,7 @@ const show: Command = {
       const changes = changesOf(document);
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
+    for (const line of checkLines(run)) print(line);
     const results = await resultsOf(client, snapshot);
     if (results.length) print('');
     for (const result of results) new WatchText(client.url, print).emit(result);

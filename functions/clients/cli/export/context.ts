@@ -44,11 +44,6 @@ export const noteLeft = ({ note }: Export, item: string, attributes: Record<stri
   }
 };
 
-export const idsIn = ({ relationships }: Resource, name: string): string[] => {
-  const data = relationships?.[name]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => id) : [];
-};
-
 /** References to those of the resources that were exported. */
 export const references = ({ exported }: Export, ids: string[]): Reference[] =>
   ids.flatMap((id) => exported.get(id) ?? []);

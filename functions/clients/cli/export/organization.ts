@@ -1,9 +1,9 @@
-import { type Resource, related } from '#clients/client/client.ts';
+import { type Resource, related, relatedIds } from '#clients/client/client.ts';
 import { policySetAttributes } from '#resources/policies/set-attributes.ts';
 import { projectAttributes } from '#resources/projects/attributes.ts';
 import { taskAttributes } from '#resources/run-tasks/attributes.ts';
 import { teamAttributes } from '#resources/teams/attributes.ts';
-import { all, args, copiedFrom, type Export, idsIn, inOrganization, noteLeft, references, tagsOf } from './context.ts';
+import { all, args, copiedFrom, type Export, inOrganization, noteLeft, references, tagsOf } from './context.ts';
 import { type Block, Reference } from './hcl.ts';
 
 /** Agent pools, projects, teams, run tasks, policies. */
@@ -116,13 +116,13 @@ const exportSet = async (work: Export, listed: Resource): Promise<void> => {
   }
   const body = {
     ...copiedFrom(attributes, policySetAttributes),
-    policy_ids: references(work, idsIn(set, 'policies')),
+    policy_ids: references(work, relatedIds(set, 'policies')),
     // The provider allows one of the two.
-    ...(attributes.global ? { global: true } : { workspace_ids: references(work, idsIn(set, 'workspaces')) }),
+    ...(attributes.global ? { global: true } : { workspace_ids: references(work, relatedIds(set, 'workspaces')) }),
   };
   noteLeft(work, `policy set ${attributes.name}`, attributes, policySetAttributes);
   exported.set(id, configuration.resource('policies.tf', 'tfe_policy_set', attributes.name, id, body));
-  for (const project of idsIn(set, 'projects')) {
+  for (const project of relatedIds(set, 'projects')) {
     const projectName = (await client.get(`/projects/${project}`)).attributes.name;
     const at = `${work.organization}/${project}/${attributes.name}`;
     const on = { policy_set_id: exported.get(id), project_id: exported.get(project) };

@@ -1,10 +1,14 @@
 import { type MovingTable, namesFor } from '#api/moving.ts';
 import type { Resource } from '#clients/client/client.ts';
 import type { Journal } from './journal.ts';
-import type { Needs } from './needs.ts';
 import type { Secrets } from './secrets.ts';
 import type { Source } from './source.ts';
 import type { Target } from './target.ts';
+
+/** What selected workspaces use, as ids at the source. Undefined: everything is copied. */
+export type Needs =
+  | { workspaces: Set<string>; projects: Set<string>; pools: Set<string>; teams: Set<string>; tasks: Set<string> }
+  | undefined;
 
 /** Context shared by all parts of an import. The maps lead from ids at the source to copies at the target. */
 export interface Import {
@@ -43,12 +47,6 @@ export const copiedFrom = (attributes: Record<string, unknown>, table: MovingTab
 /** The first resource with this name. */
 export const named = (resources: Resource[], name: string): Resource | undefined =>
   resources.find((resource) => nameOf(resource) === name);
-
-/** Ids of a to-many relationship. */
-export const idsIn = ({ relationships }: Resource, name: string): string[] => {
-  const data = relationships?.[name]?.data;
-  return Array.isArray(data) ? data.map(({ id }) => String(id)) : [];
-};
 
 /** Ids at the target for ids at the source, without those that were not copied. */
 export const mapped = (ids: string[], copies: Map<string, Resource>): string[] =>

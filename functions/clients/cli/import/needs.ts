@@ -1,11 +1,6 @@
-import { type Resource, related } from '#clients/client/client.ts';
-import { type Import, idsIn, nameOf } from './context.ts';
+import { type Resource, related, relatedIds } from '#clients/client/client.ts';
+import { type Import, type Needs, nameOf } from './context.ts';
 import { part, type Source } from './source.ts';
-
-/** What selected workspaces use, as ids at the source. Undefined: everything is copied. */
-export type Needs =
-  | { workspaces: Set<string>; projects: Set<string>; pools: Set<string>; teams: Set<string>; tasks: Set<string> }
-  | undefined;
 
 const idsOf = (resources: Resource[], name: string): Set<string> =>
   new Set(resources.flatMap((resource) => related(resource, name) ?? []));
@@ -47,7 +42,7 @@ export const applies = ({ needs }: Pick<Import, 'needs'>, set: Resource): boolea
   const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? parent.id : undefined;
   if (set.attributes.global === true) return home === undefined || needs.projects.has(home);
   return (
-    idsIn(set, 'workspaces').some((id) => needs.workspaces.has(id)) ||
-    idsIn(set, 'projects').some((id) => needs.projects.has(id))
+    relatedIds(set, 'workspaces').some((id) => needs.workspaces.has(id)) ||
+    relatedIds(set, 'projects').some((id) => needs.projects.has(id))
   );
 };

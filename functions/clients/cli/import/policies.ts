@@ -1,6 +1,6 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { policySetAttributes } from '#resources/policies/set-attributes.ts';
-import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { copiedFrom, type Import, mapped, named, nameOf, pick } from './context.ts';
 import { applies } from './needs.ts';
 import { part } from './source.ts';
 import { isPlaceholder } from './target.ts';
@@ -52,13 +52,13 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
     initial: pick(set.attributes, 'kind'),
   });
   const lists: [string, string, string[]][] = [
-    ['policies', 'policies', mapped(idsIn(set, 'policies'), policies)],
+    ['policies', 'policies', mapped(relatedIds(set, 'policies'), policies)],
     ['workspaces', 'workspaces', idsOfWorkspaces(set, 'workspaces', work)],
-    ['projects', 'projects', mapped(idsIn(set, 'projects'), projects)],
+    ['projects', 'projects', mapped(relatedIds(set, 'projects'), projects)],
     ['workspace-exclusions', 'workspaces', idsOfWorkspaces(set, 'workspace-exclusions', work)],
   ];
   for (const [relation, type, ids] of lists) {
-    const present = existing ? idsIn(existing, relation) : [];
+    const present = existing ? relatedIds(existing, relation) : [];
     await target.add(item, `/policy-sets/${copy.id}/relationships/${relation}`, type, present, ids);
   }
   const parameters = (id: string) => `/policy-sets/${id}/parameters`;
@@ -68,7 +68,7 @@ const copySet = async (work: Import, set: Resource, existing: Resource | undefin
 export const copyPolicies = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, policies } = work;
   const originals = (await source.allIfAny(`/organizations/${from}/policy-sets`)).filter((set) => applies(work, set));
-  const used = new Set(originals.flatMap((set) => idsIn(set, 'policies')));
+  const used = new Set(originals.flatMap((set) => relatedIds(set, 'policies')));
   const existingPolicies = await target.all(`/organizations/${into}/policies`);
   for (const policy of await source.allIfAny(`/organizations/${from}/policies`)) {
     if (work.needs && !used.has(policy.id)) continue;

@@ -1,6 +1,6 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { variableSetAttributes } from '#resources/variables/set-attributes.ts';
-import { copiedFrom, type Import, idsIn, mapped, nameOf, pick } from './context.ts';
+import { copiedFrom, type Import, mapped, nameOf, pick } from './context.ts';
 import { applies } from './needs.ts';
 import { part } from './source.ts';
 
@@ -88,8 +88,8 @@ const copySet = async (work: Import, listed: Resource, existing: Resource | unde
     ['workspaces', copied],
     ['projects', projects],
   ] as const) {
-    const ids = mapped(idsIn(original, kind), copies);
-    await target.add(item, `${path}/${kind}`, kind, before ? idsIn(before, kind) : [], ids);
+    const ids = mapped(relatedIds(original, kind), copies);
+    await target.add(item, `${path}/${kind}`, kind, before ? relatedIds(before, kind) : [], ids);
   }
 };
 

@@ -1,6 +1,6 @@
-import { type Resource, related } from '#clients/client/client.ts';
+import { type Resource, related, relatedIds } from '#clients/client/client.ts';
 import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
-import { copiedFrom, type Import, idsIn, mapped, named, nameOf, pick } from './context.ts';
+import { copiedFrom, type Import, mapped, named, nameOf, pick } from './context.ts';
 import { bindingsOf, syncTags, type Tag, tagsOf } from './organization.ts';
 import { part } from './source.ts';
 import { copyState } from './states.ts';
@@ -209,4 +209,4 @@ export const copyWorkspaces = async (work: Import): Promise<void> => {
 };
 
 export const idsOfWorkspaces = (resource: Resource, name: string, { workspaces }: Import): string[] =>
-  idsIn(resource, name).flatMap((id) => workspaces.get(id)?.copy.id ?? []);
+  relatedIds(resource, name).flatMap((id) => workspaces.get(id)?.copy.id ?? []);

@@ -3,9 +3,10 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import type { ResourceType } from '#clients/client/documents.ts';
-import { change, changed, create, get, type Relationships } from '../session.ts';
+import { call, change, changed, create, get, type Relationships } from '../session.ts';
 import { type ButtonProps, DialogButton } from './button.tsx';
-import { Field, Form, type FormProps, type Values } from './form.tsx';
+import { Field, type Values } from './fields.tsx';
+import { Form, type FormProps } from './form.tsx';
 
 interface DialogProps {
   title: string;
@@ -126,6 +127,32 @@ export const ConfirmButton = ({ title, yes, typed, onYes, children, ...button }:
       </Confirm>
     )}
   </DialogButton>
+);
+
+interface DeleteProps extends Omit<ButtonProps, 'text'> {
+  text?: string;
+  of: string;
+  /** `run task`, after the text in the dialog. */
+  noun?: string;
+  /** API path. */
+  path: string;
+  typed?: string;
+  onClose(): void;
+  /** The consequences. */
+  children: ComponentChildren;
+}
+
+/** A button beside an entry of a list that deletes it. */
+export const DeleteButton = ({ text = 'Delete', noun, path, children, ...button }: DeleteProps) => (
+  <ConfirmButton
+    small
+    {...button}
+    text={text}
+    yes={[text, noun].filter(Boolean).join(' ')}
+    onYes={() => call('DELETE', path)}
+  >
+    <p>{children}</p>
+  </ConfirmButton>
 );
 
 export interface EditProps<T extends ResourceType> {

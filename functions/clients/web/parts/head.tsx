@@ -1,21 +1,4 @@
 import type { ComponentChildren } from 'preact';
-import { Button } from './button.tsx';
-
-interface HeadProps {
-  title: string;
-  /** Text of the button. */
-  add?: string;
-  /** Only for users with permission. */
-  onAdd?: (() => void) | false;
-}
-
-/** Title of a list view, with a button to add an entry. */
-export const Head = ({ title, add = '', onAdd }: HeadProps) => (
-  <div class="row spread">
-    <h1>{title}</h1>
-    {onAdd && <Button text={add} primary onClick={onAdd} />}
-  </div>
-);
 
 interface TitledProps {
   title: string;

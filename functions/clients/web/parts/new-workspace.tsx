@@ -1,6 +1,6 @@
 import { type OrganizationProps, organizationNow, useItems } from '#clients/web/organization.ts';
 import { related } from '#clients/web/session.ts';
-import { Choice, Name, Select, Text, type Values } from './form.tsx';
+import { Choice, Name, Select, Text, type Values } from './fields.tsx';
 
 /** Fields of every form that creates a workspace. */
 export const NewWorkspaceFields = ({ organization }: OrganizationProps) => {

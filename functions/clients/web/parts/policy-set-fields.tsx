@@ -1,4 +1,4 @@
-import { Choice, More, Name, Text } from './form.tsx';
+import { Choice, More, Name, Text } from './fields.tsx';
 
 /** Settings of a policy set. */
 

@@ -1,35 +1,27 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
-import type { ResourceType } from '#clients/client/documents.ts';
-import { listOf, type SingleView } from '#clients/client/page-addresses.ts';
+import { listOf } from '#clients/client/page-addresses.ts';
 import { useList } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
-import { may, type OrganizationPermission } from '#clients/web/organization.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { create, type Relationships } from '#clients/web/session.ts';
 import { capitalized } from '#clients/web/text/lists.ts';
 import { Loaded } from './basics.tsx';
-import { FormDialog } from './dialog.tsx';
-import type { Values } from './form.tsx';
-import { Head } from './head.tsx';
+import { FormButton } from './dialog.tsx';
+import type { Values } from './fields.tsx';
+import { type Kind, kinds, type TypeOf } from './kinds.ts';
 import { List } from './list.tsx';
 import { OrganizationShell } from './organization-shell.tsx';
 
-interface Props<T extends ResourceType> {
-  organization: string;
-  /** `agent pool` */
-  noun: string;
-  type: T;
+interface Props<View extends Kind> extends OrganizationProps {
   /** The view of one. */
-  view: SingleView;
-  /** Permission to create one. */
-  permission: OrganizationPermission;
+  view: View;
   /** Shown instead of an empty list. */
   empty?: ComponentChildren;
   /** Shown below the list. */
-  note?(items: Resource<T>[]): ComponentChildren;
+  note?(items: Resource<TypeOf<View>>[]): ComponentChildren;
   /** An entry that leads to `to`. */
-  children(item: Resource<T>, to: { view: SingleView; organization: string; id: string }): VNode;
+  children(item: Resource<TypeOf<View>>, to: { view: Kind; organization: string; id: string }): VNode;
   /** Of the form that creates one. */
   fields: ComponentChildren;
   /** What to save, if not just the fields by their names. */
@@ -38,21 +30,31 @@ interface Props<T extends ResourceType> {
 }
 
 /** An organization's resources of one type: links to their views, and a form that creates one and opens it. */
-export const ResourceList = <T extends ResourceType>(props: Props<T>) => {
-  const { organization, noun, type, view, permission, empty, note, children } = props;
+export const ResourceList = <View extends Kind>(props: Props<View>) => {
+  const { organization, view, empty, note, children } = props;
+  const { type, noun, create: permission } = kinds[view];
   const nouns = `${noun}s`;
   const title = capitalized(nouns);
   const path = `/organizations/${organization}/${type}`;
-  const live = useList<T>(path, 15_000);
-  const adding = useSignal(false);
+  const live = useList<TypeOf<View>>(path, 15_000);
   const submit = async (data: FormData, fields: Values) => {
     const attributes = props.attributesOf?.(fields) ?? fields;
     const { id } = await create(path, type, attributes, props.relationshipsOf?.(data));
     go({ view, organization, id });
   };
   return (
-    <OrganizationShell organization={organization} at={listOf(view)}>
-      <Head title={title} add={`New ${noun}`} onAdd={may(organization, permission) && (() => (adding.value = true))} />
+    <OrganizationShell
+      organization={organization}
+      at={listOf(view)}
+      title={title}
+      action={
+        may(organization, permission) && (
+          <FormButton text={`New ${noun}`} primary title={`New ${noun}`} submit={`Create ${noun}`} onSubmit={submit}>
+            {props.fields}
+          </FormButton>
+        )
+      }
+    >
       <Loaded live={live} what={nouns}>
         {(items) => (
           <>
@@ -63,16 +65,6 @@ export const ResourceList = <T extends ResourceType>(props: Props<T>) => {
           </>
         )}
       </Loaded>
-      {adding.value && (
-        <FormDialog
-          title={`New ${noun}`}
-          submit={`Create ${noun}`}
-          onSubmit={submit}
-          onClose={() => (adding.value = false)}
-        >
-          {props.fields}
-        </FormDialog>
-      )}
     </OrganizationShell>
   );
 };

@@ -5,7 +5,8 @@ import type { ResourceType } from '#clients/client/documents.ts';
 import { change, changed, get } from '../session.ts';
 import { Notice } from './basics.tsx';
 import type { EditProps } from './dialog.tsx';
-import { Form, type Values } from './form.tsx';
+import type { Values } from './fields.tsx';
+import { Form } from './form.tsx';
 
 interface Props<T extends ResourceType> extends Pick<EditProps<T>, 'valuesOf' | 'attributesOf' | 'relationshipsOf'> {
   resource: Resource<T>;

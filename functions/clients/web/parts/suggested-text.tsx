@@ -1,4 +1,4 @@
-import { Field } from './form.tsx';
+import { Field } from './fields.tsx';
 
 /** A text field with suggestions that also accepts other values. */
 export const SuggestedText = ({

@@ -1,6 +1,6 @@
 import { type TaskStage, taskStages } from '#run/check-record.ts';
 import { stageNames } from '../text/run-task.ts';
-import { Choices, type Option, Select } from './form.tsx';
+import { Choices, type Option, Select } from './fields.tsx';
 
 /** Stages and enforcement level of a run task, global or of a workspace. */
 

@@ -3,11 +3,11 @@ import type { ComponentChildren } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
 import { exactTime } from '#clients/client/text/time.ts';
 import { useList } from '../live.ts';
-import { call, create } from '../session.ts';
+import { create } from '../session.ts';
 import { Ago, Code, Loaded, Notice } from './basics.tsx';
 import type { ButtonProps } from './button.tsx';
-import { ConfirmButton, FormButton } from './dialog.tsx';
-import { Select, Text, type Values } from './form.tsx';
+import { DeleteButton, FormButton } from './dialog.tsx';
+import { Select, Text, type Values } from './fields.tsx';
 import { Item, List } from './list.tsx';
 import { Section } from './section.tsx';
 
@@ -100,17 +100,9 @@ interface RevokeProps {
 }
 
 export const Revoke = ({ name, label, path, onClose }: RevokeProps) => (
-  <ConfirmButton
-    small
-    text="Revoke"
-    of={name}
-    label={label}
-    yes="Revoke"
-    onYes={() => call('DELETE', path)}
-    onClose={onClose}
-  >
-    <p>Programs that use it lose access immediately. If you signed in with it, you are signed out.</p>
-  </ConfirmButton>
+  <DeleteButton text="Revoke" of={name} path={path} label={label} onClose={onClose}>
+    Programs that use it lose access immediately. If you signed in with it, you are signed out.
+  </DeleteButton>
 );
 
 interface ListProps {

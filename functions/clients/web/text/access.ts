@@ -1,6 +1,6 @@
 import type { OrganizationFlag } from '#api/permissions/organization-flags.ts';
 import type { ProjectLevel, WorkspaceLevel } from '#api/permissions/team-access.ts';
-import type { Option } from '../parts/form.tsx';
+import type { Option } from '../parts/fields.tsx';
 
 /** Names and explanations of team permissions. */
 

@@ -73,7 +73,7 @@ describe('the override pipe', () => {
   it('is a file if pipes are not supported', async () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
     const other = await serving(folder);
-    expect(statSync(other.path).isFile()).toBe(true);
+    expect(statSync(other.path).mode).toBe(0o100644);
     other.close();
   });
 });

@@ -1,11 +1,11 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
 import { base } from '#clients/web/location.ts';
-import { idsOf, itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
+import { itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
 import { Attached } from '#clients/web/parts/attached.tsx';
 import { Ago, Code } from '#clients/web/parts/basics.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { TokensOf } from '#clients/web/parts/tokens.tsx';
 import { all, call, change } from '#clients/web/session.ts';
@@ -28,16 +28,9 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One agent pool: its agents, their tokens, and the workspaces that use it. */
-export const AgentPoolView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single
-    what="agent pool"
-    view="agent-pool"
-    id={id}
-    organization={organization}
-    load={() => load(id)}
-    thing={({ pool }) => pool}
-  >
-    {(loaded, live) => <AgentPool {...loaded} organization={organization} live={live} />}
+export const AgentPoolView = (at: SingleAddress) => (
+  <Single {...at} view="agent-pool" load={() => load(at.id)} thing={({ pool }) => pool}>
+    {(loaded, live) => <AgentPool {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
@@ -47,7 +40,6 @@ const AgentPool = (props: ViewData & OrganizationProps & { live: Live<ViewData> 
   return (
     <>
       <Managed
-        what="agent pool"
         view="agent-pool"
         organization={organization}
         resource={pool}
@@ -149,7 +141,7 @@ const Allowed = (props: UsesProps & { kind: 'workspaces' | 'projects'; noun: str
   const { pool, kind, noun, organization, may: mayChange, onChange } = props;
   const everything = useItems(organization, kind, true);
   const relationship = `allowed-${kind}`;
-  const ids = idsOf(pool, relationship);
+  const ids = relatedIds(pool, relationship);
   const set = (ids: string[]) => {
     const relationships = { [relationship]: { data: ids.map((id) => ({ type: kind, id })) } };
     return change(`/agent-pools/${pool.id}`, 'agent-pools', {}, { basis: pool, relationships });

@@ -1,6 +1,6 @@
 import { count } from '#clients/client/text/time.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Choice, Name } from '#clients/web/parts/form.tsx';
+import { Choice, Name } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
@@ -8,10 +8,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const AgentPools = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="agent pool"
-    type="agent-pools"
     view="agent-pool"
-    permission="can-update-agent-pools"
     empty="No agent pools yet. Create one to run Terraform on your own machines, for example inside a private network. Agents need outbound access only."
     fields={<AgentPoolFields />}
   >

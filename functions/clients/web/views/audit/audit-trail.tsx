@@ -3,8 +3,8 @@ import { useEffect, useRef } from 'preact/hooks';
 import { exactTime } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
-import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Filter } from '#clients/web/parts/filters.tsx';
 import { Item, List, Pager } from '#clients/web/parts/list.tsx';
@@ -76,18 +76,14 @@ const exportAll = async (hours: number, filters: Filters): Promise<TrailEvent[]>
 
 /** The audit trail, newest first, including refused requests. */
 export const AuditTrail = ({ organization }: OrganizationProps) => (
-  <OrganizationShell organization={organization} at="audit-trail">
-    <h1>Audit trail</h1>
-    <Allowed organization={organization} />
+  <OrganizationShell
+    organization={organization}
+    at="audit-trail"
+    refused={`Only owners of ${organization} can read its audit trail.`}
+  >
+    <Trail organization={organization} />
   </OrganizationShell>
 );
-
-const Allowed = ({ organization }: OrganizationProps) => {
-  const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return <Skeleton what="audit trail" />;
-  if (permissions['can-read-audit-trail']) return <Trail organization={organization} />;
-  return <Notice kind="warn">Only owners of {organization} can read its audit trail.</Notice>;
-};
 
 const Trail = ({ organization }: OrganizationProps) => {
   const period = useQuery('period', '24');

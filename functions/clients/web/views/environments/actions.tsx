@@ -12,7 +12,8 @@ import { useLive } from '#clients/web/live.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Button } from '#clients/web/parts/button.tsx';
 import { ConfirmButton, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Form } from '#clients/web/parts/form.tsx';
+import { Choice } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 

@@ -18,7 +18,6 @@ export const Environments = ({ organization }: OrganizationProps) => {
   const live = useLive(`environments/${organization}`, () => load(organization), 3_000);
   return (
     <OrganizationShell organization={organization} at="environments">
-      <h1>Environments</h1>
       <Loaded live={live} what="environments">
         {({ workspaces }) =>
           workspaces.length === 0 ? (

@@ -3,7 +3,7 @@ import type { Environment, Parameter, Preset, Template } from '#clients/web/envi
 import { go } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import { ParameterFields, valuesIn } from './parameters.tsx';
 

@@ -1,5 +1,5 @@
 import type { Parameter, Value } from '#clients/web/environments.ts';
-import { Field, Select, Text } from '#clients/web/parts/form.tsx';
+import { Field, Select, Text } from '#clients/web/parts/fields.tsx';
 
 /** Parameters of a template as fields of a form. */
 

@@ -3,7 +3,7 @@ import type { Environment } from '#clients/web/environments.ts';
 import { Facts } from '#clients/web/parts/basics.tsx';
 import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choices, Field, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choices, Field, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
 import {

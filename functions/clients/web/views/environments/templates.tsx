@@ -11,7 +11,6 @@ export const Templates = ({ organization }: OrganizationProps) => {
   const live = useLive(path, () => read<Template[]>(path), 15_000);
   return (
     <OrganizationShell organization={organization} at="templates">
-      <h1>Templates</h1>
       <LiveList
         live={live}
         what="templates"

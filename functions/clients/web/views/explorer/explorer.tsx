@@ -3,8 +3,8 @@ import type { Document } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
-import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
-import { Ago, Loaded, Notice, Skeleton } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
@@ -30,22 +30,14 @@ interface Answer {
 }
 
 export const Explorer = ({ organization }: OrganizationProps) => (
-  <OrganizationShell organization={organization} at="explorer">
-    <h1>Explorer</h1>
-    <Allowed organization={organization} />
+  <OrganizationShell
+    organization={organization}
+    at="explorer"
+    refused={`The explorer is available to owners of ${organization} and to teams that can read all its workspaces or projects.`}
+  >
+    <Questions organization={organization} />
   </OrganizationShell>
 );
-
-const Allowed = ({ organization }: OrganizationProps) => {
-  const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return <Skeleton what="explorer" />;
-  if (permissions['can-view-explorer']) return <Questions organization={organization} />;
-  return (
-    <Notice kind="warn">
-      The explorer is available to owners of {organization} and to teams that can read all its workspaces or projects.
-    </Notice>
-  );
-};
 
 const useQuestion = () => {
   const [type, filters, sort] = [useQuery('type'), useQuery('filters'), useQuery('sort')];

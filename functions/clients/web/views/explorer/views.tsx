@@ -3,7 +3,7 @@ import { useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { ActionButton } from '#clients/web/parts/button.tsx';
 import { FormButton } from '#clients/web/parts/dialog.tsx';
-import { Text, type Values } from '#clients/web/parts/form.tsx';
+import { Text, type Values } from '#clients/web/parts/fields.tsx';
 import { call, create, listAtLeast } from '#clients/web/session.ts';
 import { parametersOf, type Question, queryOf, questionOf } from '#clients/web/text/explorer.ts';
 

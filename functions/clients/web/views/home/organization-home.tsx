@@ -66,7 +66,6 @@ export const OrganizationHome = ({ organization }: OrganizationProps) => {
       at="overview"
       waiting={live.value?.rows.filter((row) => row.group === 'attention' && isForReader(row)).length}
     >
-      <h1>Overview</h1>
       <Loaded live={live} what="overview">
         {(home) => <Sections {...home} organization={organization} />}
       </Loaded>

@@ -1,13 +1,13 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { idsOf, may, type OrganizationProps } from '#clients/web/organization.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Attached, type Item as Attachment, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Text } from '#clients/web/parts/form.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
 import { all, call, change, get } from '#clients/web/session.ts';
 import { IpAllowlistFields, scopeNames } from './ip-allowlists.tsx';
@@ -46,16 +46,9 @@ const load = async (organization: string, id: string): Promise<ViewData> => {
 };
 
 /** One IP allowlist: its ranges and scope. */
-export const IpAllowlistView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single
-    what="IP allowlist"
-    view="ip-allowlist"
-    id={id}
-    organization={organization}
-    load={() => load(organization, id)}
-    thing={({ list }) => list}
-  >
-    {(loaded, live) => <IpAllowlist {...loaded} organization={organization} live={live} />}
+export const IpAllowlistView = (at: SingleAddress) => (
+  <Single {...at} view="ip-allowlist" load={() => load(at.organization, at.id)} thing={({ list }) => list}>
+    {(loaded, live) => <IpAllowlist {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
@@ -63,11 +56,10 @@ const IpAllowlist = (props: ViewData & OrganizationProps & { live: Live<ViewData
   const { list, pools, organization, live } = props;
   const mayChange = may(organization, 'can-manage-ip-allowlists');
   const scope = list.attributes['enforcement-scope'];
-  const selected = new Set(idsOf(list, 'agent-pools'));
+  const selected = new Set(relatedIds(list, 'agent-pools'));
   return (
     <>
       <Managed
-        what="IP allowlist"
         view="ip-allowlist"
         organization={organization}
         resource={list}
@@ -148,16 +140,9 @@ const Ranges = ({ list, ranges, address, may: mayChange, onChange }: ViewData & 
                     <DialogButton small text="Change" of={text} onClose={onChange}>
                       {(close) => edit(close, range)}
                     </DialogButton>
-                    <ConfirmButton
-                      small
-                      text="Remove"
-                      of={text}
-                      yes="Remove range"
-                      onYes={() => call('DELETE', path)}
-                      onClose={onChange}
-                    >
-                      <p>Requests from these addresses are refused immediately, unless another range contains them.</p>
-                    </ConfirmButton>
+                    <DeleteButton text="Remove" of={text} noun="range" path={path} onClose={onChange}>
+                      Requests from these addresses are refused immediately, unless another range contains them.
+                    </DeleteButton>
                   </>
                 )}
               </Item>

@@ -1,6 +1,7 @@
+import { relatedIds } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
-import { idsOf, type OrganizationProps } from '#clients/web/organization.ts';
-import { Select, Text } from '#clients/web/parts/form.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Select, Text } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
@@ -8,10 +9,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const IpAllowlists = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="IP allowlist"
-    type="cidr-range-lists"
     view="ip-allowlist"
-    permission="can-manage-ip-allowlists"
     empty="No IP allowlists yet. Create one to restrict the networks from which members, teams and agents can call this organization. Owners are never locked out."
     fields={<IpAllowlistFields />}
   >
@@ -23,7 +21,7 @@ export const IpAllowlists = ({ organization }: OrganizationProps) => (
         meta={[scopeNames[list.attributes['enforcement-scope']], list.attributes.description]
           .filter(Boolean)
           .join(' · ')}
-        notes={[count(idsOf(list, 'cidr-ranges').length, 'range')]}
+        notes={[count(relatedIds(list, 'cidr-ranges').length, 'range')]}
       />
     )}
   </ResourceList>

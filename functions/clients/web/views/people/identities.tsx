@@ -1,9 +1,8 @@
 import { useList } from '#clients/web/live.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
-import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
-import { call } from '#clients/web/session.ts';
 
 /** Identities at the identity provider that sign in as this user. */
 export const Identities = () => {
@@ -24,16 +23,14 @@ export const Identities = () => {
                     </>
                   }
                 >
-                  <ConfirmButton
-                    small
+                  <DeleteButton
                     text="Disconnect"
                     of={subject}
-                    yes="Disconnect"
-                    onYes={() => call('DELETE', `/account/identities/${id}`)}
+                    path={`/account/identities/${id}`}
                     onClose={live.refresh}
                   >
-                    <p>You can no longer sign in with it, and its sessions end. API tokens stay valid.</p>
-                  </ConfirmButton>
+                    You can no longer sign in with it, and its sessions end. API tokens stay valid.
+                  </DeleteButton>
                 </Item>
               )}
             </List>

@@ -4,11 +4,11 @@ import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import type { Item as Attachment } from '#clients/web/parts/attached.tsx';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choices, Text } from '#clients/web/parts/form.tsx';
+import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choices, Text } from '#clients/web/parts/fields.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
-import { account, all, call, create, related } from '#clients/web/session.ts';
+import { account, all, create, related } from '#clients/web/session.ts';
 
 /** A member of an organization, or an invited user. */
 interface Member {
@@ -56,15 +56,17 @@ export const Members = ({ organization }: OrganizationProps) => {
   const live = useLive(`members/${organization}`, () => load(organization), 15_000);
   const mayManage = may(organization, 'can-manage-users');
   return (
-    <OrganizationShell organization={organization} at="members">
-      <div class="row spread">
-        <h1>Members</h1>
-        {mayManage && (
+    <OrganizationShell
+      organization={organization}
+      at="members"
+      action={
+        mayManage && (
           <DialogButton text="Invite" primary onClose={live.refresh}>
             {(close) => <Invite organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <LiveList live={live} what="members">
         {(member) => {
           const { status, email, 'created-at': at } = member.membership.attributes;
@@ -88,18 +90,15 @@ export const Members = ({ organization }: OrganizationProps) => {
               }
             >
               {mayManage && (
-                <ConfirmButton
-                  small
+                <DeleteButton
                   text="Remove"
                   of={title}
-                  yes="Remove member"
-                  onYes={() => call('DELETE', `/organization-memberships/${member.membership.id}`)}
+                  noun="member"
+                  path={`/organization-memberships/${member.membership.id}`}
                   onClose={live.refresh}
                 >
-                  <p>
-                    {title} loses access to {organization} immediately. Their actions stay in run timelines.
-                  </p>
-                </ConfirmButton>
+                  {title} loses access to {organization} immediately. Their actions stay in run timelines.
+                </DeleteButton>
               )}
             </Item>
           );

@@ -1,5 +1,6 @@
 import { go } from '#clients/web/location.ts';
-import { Form, Name, Text, type Values } from '#clients/web/parts/form.tsx';
+import { Name, Text, type Values } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
 import { account, create } from '#clients/web/session.ts';
 

@@ -4,7 +4,7 @@ import { go } from '#clients/web/location.ts';
 import { knowOrganization, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
-import { Choice, Select, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text } from '#clients/web/parts/fields.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { SettingsForm } from '#clients/web/parts/settings-form.tsx';
@@ -16,8 +16,7 @@ import { OrganizationTokens } from './organization-tokens.tsx';
 export const OrganizationSettings = ({ organization }: OrganizationProps) => {
   const live = useLive(`settings/${organization}`, () => get<'organizations'>(`/organizations/${organization}`));
   return (
-    <OrganizationShell organization={organization} at="organization-settings">
-      <h1>Settings of {organization}</h1>
+    <OrganizationShell organization={organization} at="organization-settings" title={`Settings of ${organization}`}>
       <Loaded live={live} what="organization">
         {(value) => (
           <div class="stack narrow">

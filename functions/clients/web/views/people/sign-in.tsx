@@ -2,7 +2,8 @@ import { useEffect } from 'preact/hooks';
 import { ApiError } from '#clients/client/client.ts';
 import { askForIssuer, depart, isReturning, issuer, tokenOf } from '#clients/web/issuer.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { Mark, Shell } from '#clients/web/parts/shell.tsx';
 import { ended, signIn } from '#clients/web/session.ts';
 

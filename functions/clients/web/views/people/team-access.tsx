@@ -4,11 +4,11 @@ import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Select } from '#clients/web/parts/form.tsx';
+import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Select } from '#clients/web/parts/fields.tsx';
 import { Line, Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
-import { all, call, change, create, related } from '#clients/web/session.ts';
+import { all, change, create, related } from '#clients/web/session.ts';
 import {
   projectLevels,
   projectParts,
@@ -105,17 +105,16 @@ const Granted = ({ on, onClose, ...access }: TeamGrant & { on: On; onClose(): vo
           <DialogButton small text="Change" of={of} onClose={onClose}>
             {(close) => <EditAccess on={on} granted={access} onClose={close} />}
           </DialogButton>
-          <ConfirmButton
-            small
-            danger={false}
+          <DeleteButton
             text="Remove"
             of={of}
-            yes="Remove access"
-            onYes={() => call('DELETE', `/team-${on.what}s/${grant.id}`)}
+            noun="access"
+            path={`/team-${on.what}s/${grant.id}`}
+            danger={false}
             onClose={onClose}
           >
-            <p>The team loses access immediately. Runs that its members queued continue.</p>
-          </ConfirmButton>
+            The team loses access immediately. Runs that its members queued continue.
+          </DeleteButton>
         </>
       )}
     </Line>

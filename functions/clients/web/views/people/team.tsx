@@ -4,8 +4,9 @@ import type { Live } from '#clients/web/live.ts';
 import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Attached, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
-import { Choices, Form } from '#clients/web/parts/form.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Choices } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { TokensOf } from '#clients/web/parts/tokens.tsx';
 import { call, change, get } from '#clients/web/session.ts';
@@ -24,9 +25,9 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One team: its members and organization access. */
-export const TeamView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single what="team" view="team" id={id} organization={organization} load={() => load(id)} thing={({ team }) => team}>
-    {(loaded, live) => <Team {...loaded} organization={organization} live={live} />}
+export const TeamView = (at: SingleAddress) => (
+  <Single {...at} view="team" load={() => load(at.id)} thing={({ team }) => team}>
+    {(loaded, live) => <Team {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
@@ -35,7 +36,6 @@ const Team = ({ team, users, organization, live }: ViewData & OrganizationProps 
   return (
     <>
       <Managed
-        what="team"
         view="team"
         organization={organization}
         resource={team}

@@ -1,7 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Select, Text } from '#clients/web/parts/form.tsx';
+import { Select, Text } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
@@ -9,10 +9,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const Teams = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="team"
-    type="teams"
     view="team"
-    permission="can-create-team"
     note={({ length }) =>
       length < 2 && (
         <p class="soft">

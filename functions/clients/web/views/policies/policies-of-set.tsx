@@ -4,7 +4,7 @@ import type { Resource } from '#clients/client/client.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { ConfirmButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Name, Select, Text, type Values } from '#clients/web/parts/form.tsx';
+import { Name, Select, Text, type Values } from '#clients/web/parts/fields.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
 import { call, change, content, create, errorText, putText } from '#clients/web/session.ts';

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { messageOf } from '#clients/client/run-facts.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
@@ -194,10 +195,3 @@ const Policy = ({ policy_name, description, enforcement_level, query, status, ou
 };
 
 const marks: Record<string, string> = { passed: 'Passed', failed: 'Failed', errored: 'Evaluation failed' };
-
-/** A string, or the message of an object that has one. */
-const messageOf = (item: unknown): string => {
-  if (typeof item === 'string') return item;
-  const { msg } = (item ?? {}) as { msg?: unknown };
-  return typeof msg === 'string' ? msg : JSON.stringify(item);
-};

@@ -1,10 +1,10 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
-import { idsOf, itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
+import { itemsOf, may, type OrganizationProps, useItems } from '#clients/web/organization.ts';
 import { Attached, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
 import { call } from '#clients/web/session.ts';
 import { Parameters } from '../variables/variables.tsx';
@@ -24,28 +24,20 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One policy set: policies, parameters and scope. */
-export const PolicySetView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single
-    what="policy set"
-    view="policy-set"
-    id={id}
-    organization={organization}
-    load={() => load(id)}
-    thing={({ set }) => set}
-  >
-    {(loaded, live) => <PolicySet {...loaded} organization={organization} live={live} />}
+export const PolicySetView = (at: SingleAddress) => (
+  <Single {...at} view="policy-set" load={() => load(at.id)} thing={({ set }) => set}>
+    {(loaded, live) => <PolicySet {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
 const PolicySet = ({ set, included, organization, live }: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { kind, global, overridable, versioned } = set.attributes;
   const mayWrite = may(organization, 'can-update-sentinel');
-  const policies = idsOf(set, 'policies').flatMap((id) => included.find((resource) => resource.id === id) ?? []);
+  const policies = relatedIds(set, 'policies').flatMap((id) => included.find((resource) => resource.id === id) ?? []);
   const shared = { set, organization, may: mayWrite, onChange: live.refresh };
   return (
     <>
       <Managed
-        what="policy set"
         view="policy-set"
         organization={organization}
         resource={set}
@@ -108,7 +100,7 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
   if (scoping === 'tag') return <ReachByTags set={set} />;
   const attached = (relation: string, adding: string) => {
     const kind = relation.startsWith('workspace') ? 'workspaces' : 'projects';
-    const ids = new Set(idsOf(set, relation));
+    const ids = new Set(relatedIds(set, relation));
     return (
       <Attached
         items={itemsOf(
@@ -125,8 +117,8 @@ const Reach = ({ set, included, organization, may, onChange }: ReachProps) => {
       />
     );
   };
-  const excluded = [...idsOf(set, 'workspace-exclusions'), ...idsOf(set, 'project-exclusions')].length > 0;
-  const chosen = [...idsOf(set, 'workspaces'), ...idsOf(set, 'projects')].length > 0;
+  const excluded = [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
+  const chosen = [...relatedIds(set, 'workspaces'), ...relatedIds(set, 'projects')].length > 0;
   return (
     <aside class="panel pad stack" aria-label="Scope">
       <h2>Applies to</h2>

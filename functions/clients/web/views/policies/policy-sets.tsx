@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
-import { idsOf, type OrganizationProps } from '#clients/web/organization.ts';
-import { Choices, type Option } from '#clients/web/parts/form.tsx';
+import { relatedIds } from '#clients/client/client.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Choices, type Option } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
@@ -12,10 +13,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
   return (
     <ResourceList
       organization={organization}
-      noun="policy set"
-      type="policy-sets"
       view="policy-set"
-      permission="can-update-sentinel"
       empty="No policy sets yet. Create one to check plans against rules, such as “no public buckets”. A violation is a warning, requires an override, or ends the run."
       fields={
         <>
@@ -33,7 +31,8 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
     >
       {(set, to) => {
         const { name, description, kind, overridable, 'policy-count': policies } = set.attributes;
-        const excludes = [...idsOf(set, 'workspace-exclusions'), ...idsOf(set, 'project-exclusions')].length > 0;
+        const excludes =
+          [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
         const reach = `${reachOf(set.attributes)}${excludes ? ', with exceptions' : ''}`;
         return (
           <Item

@@ -2,7 +2,7 @@ import type { Resource } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
 import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Item, List, Tags } from '#clients/web/parts/list.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
 import { all, get, related } from '#clients/web/session.ts';
 import { type Tag, textOfTag } from '#clients/web/text/tags.ts';
@@ -30,16 +30,9 @@ const readTagged = async (id: string): Promise<TaggedProject> => {
   return { ...project, attributes: { ...project.attributes, tags: data.map(({ attributes }) => attributes) } };
 };
 
-export const ProjectView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single
-    what="project"
-    view="project"
-    id={id}
-    organization={organization}
-    load={() => load(organization, id)}
-    thing={({ project }) => project}
-  >
-    {(loaded, live) => <Project {...loaded} organization={organization} live={live} />}
+export const ProjectView = (at: SingleAddress) => (
+  <Single {...at} view="project" load={() => load(at.organization, at.id)} thing={({ project }) => project}>
+    {(loaded, live) => <Project {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
@@ -52,7 +45,6 @@ const Project = (props: ViewData & OrganizationProps & { live: Live<ViewData> })
   return (
     <>
       <Managed
-        what="project"
         view="project"
         organization={organization}
         resource={project}

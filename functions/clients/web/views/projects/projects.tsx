@@ -1,6 +1,6 @@
 import type { Resource } from '#clients/client/client.ts';
 import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
-import { Select, Text, textOf, type Values } from '#clients/web/parts/form.tsx';
+import { Select, Text, textOf, type Values } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
@@ -9,10 +9,7 @@ import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
 export const Projects = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="project"
-    type="projects"
     view="project"
-    permission="can-create-project"
     fields={<ProjectFields tagged inherited={organizationNow(organization)?.attributes['default-execution-mode']} />}
     attributesOf={withoutTags}
     relationshipsOf={(data) => tagsOf(data)}

@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { useList } from '#clients/web/live.ts';
-import { idsOf, type OrganizationProps } from '#clients/web/organization.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, Text } from '#clients/web/parts/form.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Choices, Text } from '#clients/web/parts/fields.tsx';
 import { Line, LiveList } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
-import { call, get } from '#clients/web/session.ts';
+import { get } from '#clients/web/session.ts';
 import { reachOf } from '../variables/variable-sets.tsx';
 
 type ProviderSet = Resource<'provider-sets'>;
@@ -51,20 +51,9 @@ export const ProviderSets = ({ organization }: OrganizationProps) => {
               <DialogButton small text="Edit" of={name} load={() => get<'provider-sets'>(path)} onClose={live.refresh}>
                 {(close, current) => <EditProviderSet organization={organization} set={current} onClose={close} />}
               </DialogButton>
-              <ConfirmButton
-                small
-                text="Delete"
-                of={name}
-                yes="Delete"
-                typed={name}
-                onYes={() => call('DELETE', path)}
-                onClose={live.refresh}
-              >
-                <p>
-                  The next runs of its workspaces have no configuration for this provider: applies and destroys may
-                  fail.
-                </p>
-              </ConfirmButton>
+              <DeleteButton of={name} path={path} typed={name} onClose={live.refresh}>
+                The next runs of its workspaces have no configuration for this provider: applies and destroys may fail.
+              </DeleteButton>
             </Line>
           );
         }}
@@ -74,7 +63,10 @@ export const ProviderSets = ({ organization }: OrganizationProps) => {
 };
 
 const scopeOf = (set: ProviderSet): string => {
-  const counts = { 'project-count': idsOf(set, 'projects').length, 'workspace-count': idsOf(set, 'workspaces').length };
+  const counts = {
+    'project-count': relatedIds(set, 'projects').length,
+    'workspace-count': relatedIds(set, 'workspaces').length,
+  };
   if (set.attributes.global) return 'all projects';
   return counts['project-count'] + counts['workspace-count'] ? reachOf({ global: false, ...counts }) : 'nothing';
 };
@@ -136,7 +128,7 @@ const EditProviderSet = ({ organization, set, onClose }: EditProps) => {
                   legend="Projects"
                   name="projects"
                   options={found.map(({ id, attributes }) => [id, attributes.name])}
-                  chosen={idsOf(current, 'projects')}
+                  chosen={relatedIds(current, 'projects')}
                 />
               )}
             </Loaded>

@@ -6,7 +6,7 @@ import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, type Values } from '#clients/web/parts/form.tsx';
+import { Choice, type Values } from '#clients/web/parts/fields.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';

@@ -1,5 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
-import { Field, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Field, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { detailsOf, type ModuleAddress, readNoCode } from './module-api.ts';
 import { pinOf } from './no-code.tsx';

@@ -7,8 +7,8 @@ import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
+import { Name, Text, type Values } from '#clients/web/parts/fields.tsx';
 import { Search } from '#clients/web/parts/filters.tsx';
-import { Name, Text, type Values } from '#clients/web/parts/form.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
@@ -23,15 +23,17 @@ export const Modules = ({ organization }: OrganizationProps) => {
   const isSought = ({ attributes: { name, provider } }: Resource<'registry-modules'>) =>
     `${name} ${provider}`.toLowerCase().includes(search.value.trim().toLowerCase());
   return (
-    <OrganizationShell organization={organization} at="modules">
-      <div class="row spread">
-        <h1>Modules</h1>
-        {may(organization, 'can-create-module') && (
+    <OrganizationShell
+      organization={organization}
+      at="modules"
+      action={
+        may(organization, 'can-create-module') && (
           <DialogButton text="Publish module" primary>
             {(close) => <NewModule organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <Loaded live={live} what="modules">
         {(modules) =>
           modules.length === 0 ? (

@@ -3,7 +3,8 @@ import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import { may } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call, change, create, related } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
 import {

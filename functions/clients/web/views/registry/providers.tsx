@@ -1,6 +1,7 @@
+import { relatedIds } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useList } from '#clients/web/live.ts';
-import { idsOf, type OrganizationProps } from '#clients/web/organization.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago } from '#clients/web/parts/basics.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
@@ -8,7 +9,6 @@ import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 /** Providers of the organization's private registry. */
 export const Providers = ({ organization }: OrganizationProps) => (
   <OrganizationShell organization={organization} at="providers">
-    <h1>Providers</h1>
     <LiveList
       live={useList<'registry-providers'>(`/organizations/${organization}/registry-providers`, 15_000)}
       what="providers"
@@ -23,7 +23,10 @@ export const Providers = ({ organization }: OrganizationProps) => (
             title={name}
             tags={[registry === 'public' && 'public registry']}
             meta={`${namespace}/${name}`}
-            notes={[count(idsOf(provider, 'registry-provider-versions').length, 'version'), <Ago key="at" at={at} />]}
+            notes={[
+              count(relatedIds(provider, 'registry-provider-versions').length, 'version'),
+              <Ago key="at" at={at} />,
+            ]}
           />
         );
       }}

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { go } from '#clients/web/location.ts';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, More, Select, Text, textOf, type Values } from '#clients/web/parts/form.tsx';
+import { Choice, More, Select, Text, textOf, type Values } from '#clients/web/parts/fields.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { create } from '#clients/web/session.ts';
 import { configuration, type Picked, uploadTests } from '#clients/web/upload.ts';

@@ -6,7 +6,7 @@ import { may } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton, DialogButton } from '#clients/web/parts/button.tsx';
 import { ConfirmButton, FormButton, FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Text, type Values } from '#clients/web/parts/form.tsx';
+import { Text, type Values } from '#clients/web/parts/fields.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { call, change } from '#clients/web/session.ts';
 import { type Picked, uploadModule } from '#clients/web/upload.ts';

@@ -1,6 +1,5 @@
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
-import { idsOf } from '#clients/web/organization.ts';
 import { Duration } from '#clients/web/parts/basics.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
 import { ExternalLink } from '#clients/web/parts/markdown.tsx';
@@ -24,13 +23,13 @@ const load = async (run: Resource<'runs'>): Promise<ShownStage[]> => {
   const { data, included = [] } = await call<Resource[]>('GET', `/runs/${run.id}/task-stages?include=task_results`);
   const byId = new Map(included.map((resource) => [resource.id, resource]));
   return data.map((stage) => {
-    return { stage, results: idsOf(stage, 'task-results').flatMap((id) => byId.get(id) ?? []) };
+    return { stage, results: relatedIds(stage, 'task-results').flatMap((id) => byId.get(id) ?? []) };
   });
 };
 
 /** Polls the run's task stages; a run without any makes no request. */
 export const useTaskStages = (run: Resource<'runs'>): ShownStage[] => {
-  const has = idsOf(run, 'task-stages').length > 0;
+  const has = relatedIds(run, 'task-stages').length > 0;
   const live = useLive(
     `task-stages/${run.id}`,
     async () => (has ? load(run) : []),

@@ -1,15 +1,15 @@
 import { useSignal } from '@preact/signals';
-import type { Resource } from '#clients/client/client.ts';
+import { type Resource, relatedIds } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useList } from '#clients/web/live.ts';
-import { idsOf, may, type OrganizationProps } from '#clients/web/organization.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Text } from '#clients/web/parts/form.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { AskedFields } from '#clients/web/parts/task-fields.tsx';
-import { call, get } from '#clients/web/session.ts';
+import { get } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
 
 /** Run tasks: external services that check runs through webhooks. */
@@ -17,15 +17,17 @@ export const RunTasks = ({ organization }: OrganizationProps) => {
   const live = useList<'tasks'>(`/organizations/${organization}/tasks`, 15_000);
   const mayWrite = may(organization, 'can-manage-run-tasks');
   return (
-    <OrganizationShell organization={organization} at="run-tasks">
-      <div class="row spread">
-        <h1>Run tasks</h1>
-        {mayWrite && (
+    <OrganizationShell
+      organization={organization}
+      at="run-tasks"
+      action={
+        mayWrite && (
           <DialogButton text="New run task" primary onClose={live.refresh}>
             {(close) => <EditTask organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <LiveList
         live={live}
         what="run tasks"
@@ -61,7 +63,7 @@ const Task = ({ task, organization, may: mayWrite, onChange }: TaskProps) => {
           <span class="mono">{url}</span>
         </>
       }
-      notes={[global.enabled ? 'global' : `in ${count(idsOf(task, 'workspace-tasks').length, 'workspace')}`]}
+      notes={[global.enabled ? 'global' : `in ${count(relatedIds(task, 'workspace-tasks').length, 'workspace')}`]}
     >
       {mayWrite && (
         <>
@@ -69,16 +71,9 @@ const Task = ({ task, organization, may: mayWrite, onChange }: TaskProps) => {
           <DialogButton small text="Change" of={name} load={() => get<'tasks'>(path)} onClose={onChange}>
             {(close, current) => <EditTask organization={organization} task={current} onClose={close} />}
           </DialogButton>
-          <ConfirmButton
-            small
-            text="Delete"
-            of={name}
-            yes="Delete run task"
-            onYes={() => call('DELETE', path)}
-            onClose={onChange}
-          >
-            <p>New runs skip this task. Results of earlier runs are kept.</p>
-          </ConfirmButton>
+          <DeleteButton of={name} noun="run task" path={path} onClose={onChange}>
+            New runs skip this task. Results of earlier runs are kept.
+          </DeleteButton>
         </>
       )}
     </Item>

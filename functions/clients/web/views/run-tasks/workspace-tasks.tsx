@@ -4,12 +4,12 @@ import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton, EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Select } from '#clients/web/parts/form.tsx';
+import { DeleteButton, EditDialog } from '#clients/web/parts/dialog.tsx';
+import { Select } from '#clients/web/parts/fields.tsx';
 import { Line, Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { AskedFields } from '#clients/web/parts/task-fields.tsx';
-import { all, call, related } from '#clients/web/session.ts';
+import { all, related } from '#clients/web/session.ts';
 import { whenAsked } from '#clients/web/text/run-task.ts';
 
 /** Run tasks of a workspace. */
@@ -111,17 +111,9 @@ const Attached = ({
           <DialogButton small text="Change" of={name} onClose={onChange}>
             {(close) => <EditAttachment path={path} attachment={{ own, task }} onClose={close} />}
           </DialogButton>
-          <ConfirmButton
-            small
-            danger={false}
-            text="Detach"
-            of={name}
-            yes="Detach"
-            onYes={() => call('DELETE', `${path}/${own.id}`)}
-            onClose={onChange}
-          >
-            <p>New runs in this workspace skip it.</p>
-          </ConfirmButton>
+          <DeleteButton text="Detach" of={name} path={`${path}/${own.id}`} danger={false} onClose={onChange}>
+            New runs in this workspace skip it.
+          </DeleteButton>
         </>
       )}
     </Line>

@@ -1,6 +1,7 @@
 import { count } from '#clients/client/text/time.ts';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import type { DirectAction } from '#run/status.ts';
 
 export const actionNames: Record<DirectAction, string> = {

@@ -4,7 +4,7 @@ import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
 import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, More, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choice, Choices, More, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { call, create } from '#clients/web/session.ts';
 import { configuration, type Picked, upload } from '#clients/web/upload.ts';

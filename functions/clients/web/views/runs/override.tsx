@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { ApiError } from '#clients/client/client.ts';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call, errorText } from '#clients/web/session.ts';
 
 export interface Override {

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { everyOperation } from '#clients/client/run-facts.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
@@ -14,7 +15,6 @@ import { listAtLeast, related } from '#clients/web/session.ts';
 import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
 import { displayStatus } from '#run/display.ts';
 import { isFinal, runStatuses } from '#run/status.ts';
-import { everyOperation } from './runs.tsx';
 
 /** Runs of an organization: needing attention, running, queued and recent. */
 
@@ -82,7 +82,6 @@ export const Queue = ({ organization }: OrganizationProps) => {
   const live = useLive(`queue/${organization}`, read, pace);
   return (
     <OrganizationShell organization={organization} at="queue">
-      <h1>Runs</h1>
       <Loaded live={live} what="runs">
         {(queue) => {
           const workspaces = new Map(queue.workspaces.map((workspace) => [workspace.id, workspace]));

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { everyOperation } from '#clients/client/run-facts.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
+import type { WorkspaceAndRun } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { List, Pager } from '#clients/web/parts/list.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
@@ -8,12 +10,8 @@ import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
 import { InLine } from '#clients/web/parts/wait.tsx';
 import { call, related } from '#clients/web/session.ts';
 import { type Wait, waitsOf } from '#clients/web/text/queue.ts';
-import type { WorkspaceAndRun } from '../workspaces/workspace.tsx';
 
 const size = 20;
-
-/** The API lists plan-only runs only when their operation is named. */
-export const everyOperation = 'plan_and_apply,plan_only,refresh_only,destroy,empty_apply,save_plan';
 
 interface ViewData {
   runs: Resource<'runs'>[];

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, type Option, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Choices, type Option, Text } from '#clients/web/parts/fields.tsx';
 
 const kinds: Option[] = [
   ['terraform', 'Terraform variable', 'Declared with a variable block.'],

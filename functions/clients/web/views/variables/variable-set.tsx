@@ -2,7 +2,7 @@ import type { Resource } from '#clients/client/client.ts';
 import type { Live } from '#clients/web/live.ts';
 import { itemsOf, type OrganizationProps, useItems } from '#clients/web/organization.ts';
 import { Attached, relating } from '#clients/web/parts/attached.tsx';
-import { Managed, Single } from '#clients/web/parts/managed.tsx';
+import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { call } from '#clients/web/session.ts';
 import { SetFields } from './variable-sets.tsx';
 import { SetVariables } from './variables.tsx';
@@ -19,16 +19,9 @@ const load = async (id: string): Promise<ViewData> => {
 };
 
 /** One variable set: its variables and scope. */
-export const VariableSetView = ({ organization, id }: OrganizationProps & { id: string }) => (
-  <Single
-    what="variable set"
-    view="variable-set"
-    id={id}
-    organization={organization}
-    load={() => load(id)}
-    thing={({ set }) => set}
-  >
-    {(loaded, live) => <VariableSet {...loaded} organization={organization} live={live} />}
+export const VariableSetView = (at: SingleAddress) => (
+  <Single {...at} view="variable-set" load={() => load(at.id)} thing={({ set }) => set}>
+    {(loaded, live) => <VariableSet {...loaded} organization={at.organization} live={live} />}
   </Single>
 );
 
@@ -40,7 +33,6 @@ const VariableSet = (props: ViewData & OrganizationProps & { live: Live<ViewData
   return (
     <>
       <Managed
-        what="variable set"
         view="variable-set"
         organization={organization}
         resource={set}

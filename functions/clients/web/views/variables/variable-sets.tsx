@@ -1,7 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Choice, Text } from '#clients/web/parts/form.tsx';
+import { Choice, Text } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 
@@ -9,10 +9,7 @@ import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 export const VariableSets = ({ organization }: OrganizationProps) => (
   <ResourceList
     organization={organization}
-    noun="variable set"
-    type="varsets"
     view="variable-set"
-    permission="can-manage-varsets"
     empty="No variable sets yet. Create one to share variables, such as cloud credentials, between workspaces."
     fields={<SetFields />}
   >

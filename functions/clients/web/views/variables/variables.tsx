@@ -4,9 +4,9 @@ import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
 import { Loaded, Value } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Table, Tags } from '#clients/web/parts/list.tsx';
-import { all, call, related } from '#clients/web/session.ts';
+import { all, related } from '#clients/web/session.ts';
 import { natural } from '#clients/web/text/lists.ts';
 import { EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
@@ -196,16 +196,9 @@ const Line = ({ variable, set, organization, path, may, only, onChange }: LinePr
               <DialogButton small text="Edit" of={key} onClose={onChange}>
                 {(close) => <EditVariable path={path} variable={variable} only={only} onClose={close} />}
               </DialogButton>
-              <ConfirmButton
-                small
-                text="Delete"
-                of={key}
-                yes="Delete variable"
-                onYes={() => call('DELETE', `${path}/${variable.id}`)}
-                onClose={onChange}
-              >
-                <p>Queued runs keep its value. New runs do not use it.</p>
-              </ConfirmButton>
+              <DeleteButton of={key} noun="variable" path={`${path}/${variable.id}`} onClose={onChange}>
+                Queued runs keep its value. New runs do not use it.
+              </DeleteButton>
             </div>
           )
         )}

@@ -4,7 +4,8 @@ import { useLive } from '#clients/web/live.ts';
 import { Copy } from '#clients/web/parts/basics.tsx';
 import { Button } from '#clients/web/parts/button.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call } from '#clients/web/session.ts';
 
 /** The user's account at a forge, whose comments on pull requests count as theirs. */

@@ -3,7 +3,7 @@ import type { Resource } from '#clients/client/client.ts';
 import { Copy, Notice } from '#clients/web/parts/basics.tsx';
 import { Button } from '#clients/web/parts/button.tsx';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Text, type Values } from '#clients/web/parts/form.tsx';
+import { Text, type Values } from '#clients/web/parts/fields.tsx';
 import { call, change } from '#clients/web/session.ts';
 
 /** Authorizes a connection through an OAuth application at the provider. */

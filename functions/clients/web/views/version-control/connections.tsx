@@ -5,7 +5,8 @@ import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { ConfirmButton, Dialog } from '#clients/web/parts/dialog.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { all, call, create } from '#clients/web/session.ts';
@@ -62,15 +63,17 @@ export const Connections = ({ organization }: OrganizationProps) => {
   const live = useLive(path, () => all<'oauth-clients'>(path), 15_000);
   const manages = may(organization, 'can-update-oauth');
   return (
-    <OrganizationShell organization={organization} at="version-control">
-      <div class="row spread">
-        <h1>Version control</h1>
-        {manages && (
+    <OrganizationShell
+      organization={organization}
+      at="version-control"
+      action={
+        manages && (
           <DialogButton text="New connection" primary onClose={live.refresh}>
             {(close) => <NewConnection organization={organization} onClose={close} />}
           </DialogButton>
-        )}
-      </div>
+        )
+      }
+    >
       <Outcome />
       <Loaded live={live} what="connections">
         {({ data: clients, included }) => (

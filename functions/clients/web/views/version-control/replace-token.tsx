@@ -1,6 +1,6 @@
 import type { Resource } from '#clients/client/client.ts';
 import { FormButton } from '#clients/web/parts/dialog.tsx';
-import { Text } from '#clients/web/parts/form.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
 import { change } from '#clients/web/session.ts';
 
 /** Another access token for a connection, also one that the forge no longer accepts. Its workspaces stay connected. */

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Choice, Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { change } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
 

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { change } from '#clients/web/session.ts';
 

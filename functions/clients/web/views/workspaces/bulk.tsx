@@ -5,8 +5,9 @@ import type { OrganizationProps } from '#clients/web/organization.ts';
 import { SmallButton } from '#clients/web/parts/button.tsx';
 import { Dialog } from '#clients/web/parts/dialog.tsx';
 import { Failures } from '#clients/web/parts/failures.tsx';
+import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { useProjects } from '#clients/web/parts/filters.tsx';
-import { Form, Select, Text, textOf } from '#clients/web/parts/form.tsx';
+import { Form } from '#clients/web/parts/form.tsx';
 import { call, create, errorText } from '#clients/web/session.ts';
 
 /** Actions on several workspaces, with one confirmation. */

@@ -4,7 +4,7 @@ import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
 import { ActionButton } from '#clients/web/parts/button.tsx';
 import { FormButton } from '#clients/web/parts/dialog.tsx';
-import { Text } from '#clients/web/parts/form.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
 import { Markdown } from '#clients/web/parts/markdown.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { call, create, related } from '#clients/web/session.ts';

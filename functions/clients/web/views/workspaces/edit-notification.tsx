@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, Select, Text, type Values } from '#clients/web/parts/form.tsx';
+import { Choice, Choices, Select, Text, type Values } from '#clients/web/parts/fields.tsx';
 import { destinationNames, triggerOptions } from '#clients/web/text/notifications.ts';
 import { type DestinationType, destinationTypes, type UrlDestinationType } from '#run/notifications/message.ts';
 

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import type { WorkspaceProps } from '#clients/web/organization.ts';
-import { Select } from '#clients/web/parts/form.tsx';
+import { Select } from '#clients/web/parts/fields.tsx';
 import { all, related } from '#clients/web/session.ts';
 
 /** Execution mode of a workspace. */

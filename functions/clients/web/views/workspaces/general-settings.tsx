@@ -1,7 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { go } from '#clients/web/location.ts';
 import { useItems, type WorkspaceProps } from '#clients/web/organization.ts';
-import { Choice, Select, Text, textOf, type Values } from '#clients/web/parts/form.tsx';
+import { Choice, Select, Text, textOf, type Values } from '#clients/web/parts/fields.tsx';
 import { SettingsForm } from '#clients/web/parts/settings-form.tsx';
 import { related } from '#clients/web/session.ts';
 import { type Tag, tagsIn, textOfTags } from '#clients/web/text/tags.ts';
@@ -34,7 +34,7 @@ export const GeneralSettings = ({ workspace, organization, onChange }: Workspace
         {(current) => (
           <>
             <Fields workspace={current} organization={organization} />
-            {current.attributes['vcs-repo'] && <MergeFields workspace={current} />}
+            {workspace.attributes['vcs-repo'] && <MergeFields workspace={current} />}
           </>
         )}
       </SettingsForm>

@@ -3,7 +3,7 @@ import { hrefOf } from '#clients/web/location.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton } from '#clients/web/parts/button.tsx';
 import { FormButton } from '#clients/web/parts/dialog.tsx';
-import { Text } from '#clients/web/parts/form.tsx';
+import { Text } from '#clients/web/parts/fields.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
 import { account, call, related } from '#clients/web/session.ts';
 

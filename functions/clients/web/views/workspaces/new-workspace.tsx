@@ -1,7 +1,7 @@
 import { go } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { More, Text, textOf, type Values } from '#clients/web/parts/form.tsx';
+import { More, Text, textOf, type Values } from '#clients/web/parts/fields.tsx';
 import { AutoApply, NewWorkspaceFields, newWorkspaceIn } from '#clients/web/parts/new-workspace.tsx';
 import { create } from '#clients/web/session.ts';
 

@@ -3,7 +3,7 @@ import type { Resource } from '#clients/client/client.ts';
 import { useList } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { DialogButton, SmallButton } from '#clients/web/parts/button.tsx';
-import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
+import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { call, change, errorText, get } from '#clients/web/session.ts';
@@ -108,16 +108,9 @@ const Line = ({ configuration, collection, onChange }: LineProps) => {
         >
           {(close, current) => <EditNotification path={collection} configuration={current} onClose={close} />}
         </DialogButton>
-        <ConfirmButton
-          small
-          text="Delete"
-          of={name}
-          yes="Delete notification"
-          onYes={() => call('DELETE', path)}
-          onClose={onChange}
-        >
-          <p>No further notifications are sent, not even for runs in progress.</p>
-        </ConfirmButton>
+        <DeleteButton of={name} noun="notification" path={path} onClose={onChange}>
+          No further notifications are sent, not even for runs in progress.
+        </DeleteButton>
       </div>
       <div role="status">{result.value && <Notice kind={result.value.kind}>{result.value.text}</Notice>}</div>
       {responses.length > 0 && <Responses name={name} responses={responses} />}

@@ -1,7 +1,7 @@
 import type { Resource } from '#clients/client/client.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
-import type { WorkspaceProps } from '#clients/web/organization.ts';
+import type { WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, type Fact, Facts } from '#clients/web/parts/basics.tsx';
 import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
 import { Outputs } from '#clients/web/parts/outputs.tsx';
@@ -14,7 +14,6 @@ import { call, related } from '#clients/web/session.ts';
 import { autoDestroyText } from './auto-destroy.tsx';
 import { ChangeRequests, NewChangeRequest } from './change-requests.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
-import type { WorkspaceAndRun } from './workspace.tsx';
 
 const ModuleOfWorkspace = lazily(
   () => import('#clients/web/groups/registry.ts'),

@@ -3,7 +3,7 @@ import { go } from '#clients/web/location.ts';
 import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
-import { Choice } from '#clients/web/parts/form.tsx';
+import { Choice } from '#clients/web/parts/fields.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { call } from '#clients/web/session.ts';
 import { TeamAccess } from '../people/team-access.tsx';

@@ -1,7 +1,6 @@
-import type { Resource } from '#clients/client/client.ts';
 import type { Tab } from '#clients/client/page-addresses.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
-import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
+import type { OrganizationProps, WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
@@ -17,12 +16,6 @@ import { Health } from './health.tsx';
 import { LockBar } from './lock.tsx';
 import { Overview } from './overview.tsx';
 import { Settings } from './settings.tsx';
-
-export interface WorkspaceAndRun {
-  workspace: Resource<'workspaces'>;
-  /** The run in progress, or else the latest completed run. */
-  run: Resource<'runs'> | undefined;
-}
 
 const load = async (organization: string, name: string): Promise<WorkspaceAndRun> => {
   const path = `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`;

@@ -4,9 +4,9 @@ import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { pollMs, useLive } from '#clients/web/live.ts';
 import { may, type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
+import { DialogButton } from '#clients/web/parts/button.tsx';
 import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
 import { useProjects } from '#clients/web/parts/filters.tsx';
-import { Head } from '#clients/web/parts/head.tsx';
 import { LongList } from '#clients/web/parts/list.tsx';
 import { NoAccess } from '#clients/web/parts/no-access.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
@@ -24,14 +24,18 @@ const NewWorkspace = lazily(load, (group) => group.NewWorkspace, WaitingPart);
 export const Workspaces = ({ organization }: OrganizationProps) => {
   const read = useMemo(() => workspaceList(organization), [organization]);
   const list = useLive(`workspaces/${organization}`, read, pollMs);
-  const adding = useSignal(false);
   return (
-    <OrganizationShell organization={organization} at="workspaces">
-      <Head
-        title="Workspaces"
-        add="New workspace"
-        onAdd={may(organization, 'can-create-workspace') && (() => (adding.value = true))}
-      />
+    <OrganizationShell
+      organization={organization}
+      at="workspaces"
+      action={
+        may(organization, 'can-create-workspace') && (
+          <DialogButton text="New workspace" primary>
+            {(close) => <NewWorkspace organization={organization} onClose={close} />}
+          </DialogButton>
+        )
+      }
+    >
       <Loaded live={list} what={`workspaces of ${organization}`}>
         {(rows) =>
           rows.length ? (
@@ -41,7 +45,6 @@ export const Workspaces = ({ organization }: OrganizationProps) => {
           )
         }
       </Loaded>
-      {adding.value && <NewWorkspace organization={organization} onClose={() => (adding.value = false)} />}
     </OrganizationShell>
   );
 };
