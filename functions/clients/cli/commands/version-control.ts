@@ -1,5 +1,6 @@
 import { type Resource, related } from '#clients/client/client.ts';
 import { ago } from '#clients/client/text/time.ts';
+import { vcsProviders, withoutSlash } from '#clients/client/vcs-providers.ts';
 import { type Call, type Command, ofOrganization } from '../arguments.ts';
 import { confirmByName } from '../confirm.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
@@ -80,17 +81,6 @@ const list: Command = {
   },
 };
 
-const hosted: Record<string, readonly [url: string, apiUrl: string]> = {
-  github: ['https://github.com', 'https://api.github.com'],
-  gitlab_hosted: ['https://gitlab.com', 'https://gitlab.com/api/v4'],
-};
-const apiPaths: Record<string, string> = {
-  github_enterprise: '/api/v3',
-  gitlab_community_edition: '/api/v4',
-  gitlab_enterprise_edition: '/api/v4',
-  gitea: '/api/v1',
-};
-
 /** Names that people use, which the help lists too. */
 const providers = ['github', 'github_enterprise', 'gitlab', 'gitlab_enterprise_edition', 'gitea', 'forgejo'];
 
@@ -101,14 +91,12 @@ const providerOf = (given: string, hasUrl: boolean): string => {
 };
 
 const urlsOf = (call: Call, provider: string): readonly [string, string] => {
-  const hostedUrls = hosted[provider];
-  const path = apiPaths[provider];
-  if (!hostedUrls && path === undefined) {
-    throw wrongUsage(`Unknown provider ${provider}. Use one of: ${providers.join(', ')}`);
-  }
-  const url = call.text('url')?.replace(/\/+$/, '') ?? hostedUrls?.[0];
+  const known = vcsProviders[provider];
+  if (!known) throw wrongUsage(`Unknown provider ${provider}. Use one of: ${providers.join(', ')}`);
+  const given = call.text('url');
+  const url = withoutSlash(given ?? known.url ?? '');
   if (!url) throw wrongUsage(`Missing --url: the URL of your ${provider} server, e.g. https://git.example.com`);
-  return [url, call.text('api-url') ?? (hostedUrls && !call.text('url') ? hostedUrls[1] : `${url}${path ?? ''}`)];
+  return [url, call.text('api-url') ?? ((!given && known.apiUrl) || `${url}${known.apiPath}`)];
 };
 
 /** @throws {CommandError} for an empty token, which the API treats as absent */

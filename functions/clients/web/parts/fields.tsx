@@ -141,27 +141,32 @@ export const Choice = ({ label, hint, type = 'checkbox', checked, initial, onCha
   );
 };
 
-interface SelectProps {
+interface SelectProps<T extends string> {
   label: string;
   name: string;
   hint?: ComponentChildren;
   /** Absent: the saved value. */
   value?: string;
+  /** The value, where the form depends on it. */
+  chosen?: { value: T };
   /** Values with their labels; a string is both. */
-  options: readonly (string | readonly [value: string, text: string])[];
-  onChange?(value: string): void;
+  options: readonly (T | readonly [value: T, text: string])[];
 }
 
-export const Select = ({ label, name, hint, value, options, onChange }: SelectProps) => {
+export const Select = <T extends string>({ label, name, hint, value, chosen, options }: SelectProps<T>) => {
   const saved = useSaved(name);
+  const current = chosen?.value ?? value ?? saved;
+  const choose = (next: string) => {
+    if (chosen) chosen.value = next as T;
+  };
   return (
     <Field label={label} name={name} hint={hint}>
       {(attributes) => (
-        <select {...attributes} name={name} onChange={(event) => onChange?.(event.currentTarget.value)}>
+        <select {...attributes} name={name} onChange={(event) => choose(event.currentTarget.value)}>
           {options.map((option) => {
             const [own, text] = typeof option === 'string' ? [option, option] : option;
             return (
-              <option key={own} value={own} selected={own === (value ?? saved)}>
+              <option key={own} value={own} selected={own === current}>
                 {text}
               </option>
             );
@@ -172,7 +177,7 @@ export const Select = ({ label, name, hint, value, options, onChange }: SelectPr
   );
 };
 
-export type Option = readonly [value: string, label: string, hint?: string];
+export type Option<T extends string = string> = readonly [value: T, label: string, hint?: string];
 
 interface ChoicesProps {
   legend: string;
@@ -182,33 +187,47 @@ interface ChoicesProps {
   chosen?: readonly string[];
   /** Without saved ones. */
   initial?: readonly string[];
-  type?: 'checkbox' | 'radio';
-  disabled?: boolean;
-  onChange?(value: string, checked: boolean): void;
 }
 
-export const Choices = ({ legend, name, options, chosen, initial = [], type, disabled, onChange }: ChoicesProps) => {
+export const Choices = ({ legend, name, options, chosen, initial = [] }: ChoicesProps) => {
   const saved = useSaved(name);
   const checked: readonly unknown[] = chosen ?? (Array.isArray(saved) ? saved : initial);
   return (
     <fieldset>
       <legend>{legend}</legend>
       {options.map(([value, label, hint]) => (
-        <Choice
-          key={value}
-          type={type}
-          name={name}
-          value={value}
-          label={label}
-          hint={hint}
-          checked={checked.includes(value)}
-          disabled={disabled}
-          onChange={(checked) => onChange?.(value, checked)}
-        />
+        <Choice key={value} name={name} value={value} label={label} hint={hint} checked={checked.includes(value)} />
       ))}
     </fieldset>
   );
 };
+
+interface RadiosProps<T extends string> {
+  legend: string;
+  name: string;
+  options: readonly Option<T>[];
+  chosen: { value: T };
+  disabled?: boolean;
+}
+
+/** One of several choices, on which the form depends. */
+export const Radios = <T extends string>({ legend, options, chosen, ...rest }: RadiosProps<T>) => (
+  <fieldset>
+    <legend>{legend}</legend>
+    {options.map(([value, label, hint]) => (
+      <Choice
+        key={value}
+        type="radio"
+        value={value}
+        label={label}
+        hint={hint}
+        checked={value === chosen.value}
+        onChange={() => (chosen.value = value)}
+        {...rest}
+      />
+    ))}
+  </fieldset>
+);
 
 /** Fields that are shown on request. */
 export const More = ({ summary, children }: { summary: string; children: ComponentChildren }) => (

@@ -58,17 +58,21 @@ export const Search = ({ label, placeholder = label, text }: SearchProps) => (
 
 interface SwitchProps<T extends string> {
   label: string;
-  options: readonly T[];
+  /** Values with their labels; a string is both. */
+  options: readonly (T | readonly [value: T, text: string])[];
   chosen: { value: T };
 }
 
 /** Buttons, one of them pressed. */
 export const Switch = <T extends string>({ label, options, chosen }: SwitchProps<T>) => (
   <fieldset class="switch" aria-label={label}>
-    {options.map((text) => (
-      <button key={text} type="button" aria-pressed={chosen.value === text} onClick={() => (chosen.value = text)}>
-        {text}
-      </button>
-    ))}
+    {options.map((option) => {
+      const [value, text] = typeof option === 'string' ? [option, option] : option;
+      return (
+        <button key={value} type="button" aria-pressed={chosen.value === value} onClick={() => (chosen.value = value)}>
+          {text}
+        </button>
+      );
+    })}
   </fieldset>
 );

@@ -5,6 +5,7 @@ import { type ResourceTimes, type Span, tookMs, type Work } from '#platform/text
 import { addStyle } from '../lazily.tsx';
 import { clock } from '../live.ts';
 import ganttStyle from '../style/gantt.css' with { type: 'text' };
+import { Switch } from './filters.tsx';
 import { Slowest } from './slowest.tsx';
 
 addStyle(ganttStyle);
@@ -40,7 +41,7 @@ const stateOf = ({ work, to, failed }: Span, over: boolean): string => {
 };
 
 export const Gantt = ({ times, name, over, planId, onAim }: GanttProps) => {
-  const bySlowest = useSignal(false);
+  const order = useSignal<'In order' | 'Slowest'>('In order');
   const { spans } = times;
   // Clocks differ: the runner's latest message is never in the future.
   const end = spans.some(({ to }) => to === undefined) && !over ? Math.max(clock.value, times.latest) : times.latest;
@@ -57,20 +58,9 @@ export const Gantt = ({ times, name, over, planId, onAim }: GanttProps) => {
     <section class="gantt" aria-label={`Resources of the ${name} over time`}>
       <div class="row spread">
         <span class="soft small">{facts.join(' · ')}</span>
-        <fieldset class="switch" aria-label="Show resources">
-          {(['In order', 'Slowest'] as const).map((text) => (
-            <button
-              key={text}
-              type="button"
-              aria-pressed={bySlowest.value === (text === 'Slowest')}
-              onClick={() => (bySlowest.value = text === 'Slowest')}
-            >
-              {text}
-            </button>
-          ))}
-        </fieldset>
+        <Switch label="Show resources" options={['In order', 'Slowest']} chosen={order} />
       </div>
-      {bySlowest.value ? (
+      {order.value === 'Slowest' ? (
         <Slowest spans={spans} planId={planId} name={name} now={end} onAim={onAim} />
       ) : (
         <Bars spans={spans} name={name} over={over} begin={begin} end={end} onAim={onAim} />

@@ -3,6 +3,7 @@ import { factsOf } from '#clients/client/run-facts.ts';
 import { count, duration } from '#clients/client/text/time.ts';
 import { displayStatus } from '#run/display.ts';
 import { type Day, workedMs } from '../text/run-history.ts';
+import { Table } from './list.tsx';
 
 /** Small charts as SVG, with a table or a label as an alternative that does not depend on color. */
 
@@ -51,37 +52,46 @@ export const DailyRuns = ({ days }: { days: Day[] }) => {
         </span>
         <span>Today</span>
       </div>
-      <details>
-        <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
-        <section class="scrolls fits" tabIndex={0} aria-label="Runs by day">
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col">Succeeded</th>
-                <th scope="col">Failed</th>
-                <th scope="col">Discarded or canceled</th>
-                <th scope="col">Median duration</th>
-              </tr>
-            </thead>
-            <tbody>
-              {days.map(({ date, succeeded, failed, other, medianMs }) => (
-                <tr key={date}>
-                  <th scope="row">{date}</th>
-                  <td>{succeeded}</td>
-                  <td>{failed}</td>
-                  <td>{other}</td>
-                  <td>{medianMs === undefined ? '–' : duration(medianMs)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      </details>
+      <AsTable
+        label="Runs by day"
+        heads={['Succeeded', 'Failed', 'Discarded or canceled', 'Median duration']}
+        rows={days.map(({ date, succeeded, failed, other, medianMs }) => [
+          date,
+          succeeded,
+          failed,
+          other,
+          medianMs === undefined ? '–' : duration(medianMs),
+        ])}
+      />
     </figure>
   );
 };
+
+interface AsTableProps {
+  label: string;
+  heads: string[];
+  rows: [date: string, ...(string | number)[]][];
+}
+
+/** The values of a chart. */
+const AsTable = ({ label, heads, rows }: AsTableProps) => (
+  <details>
+    <summary>As a table</summary>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
+    <section class="scrolls fits" tabIndex={0} aria-label={label}>
+      <Table heads={['Day', ...heads]}>
+        {rows.map(([date, ...values]) => (
+          <tr key={date}>
+            <th scope="row">{date}</th>
+            {values.map((value, i) => (
+              <td key={i}>{value}</td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+    </section>
+  </details>
+);
 
 const trendHeight = 64;
 
@@ -117,28 +127,11 @@ export const Trend = ({
           <path key={date} d={`M${x(i)} ${y(value)}h0`} />
         ))}
       </svg>
-      <details>
-        <summary>As a table</summary>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
-        <section class="scrolls fits" tabIndex={0} aria-label={`${title} by day`}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">Day</th>
-                <th scope="col">{title}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {days.map(({ date, value }) => (
-                <tr key={date}>
-                  <th scope="row">{date}</th>
-                  <td>{value === undefined ? '–' : format(value)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      </details>
+      <AsTable
+        label={`${title} by day`}
+        heads={[title]}
+        rows={days.map(({ date, value }) => [date, value === undefined ? '–' : format(value)])}
+      />
     </figure>
   );
 };

@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
 import { duration } from '#clients/client/text/time.ts';
-import { hrefOf } from '../location.ts';
 import { related } from '../session.ts';
 import { workedMs } from '../text/run-history.ts';
 import { Ago } from './basics.tsx';
+import { Item } from './list.tsx';
 import { Person } from './person.tsx';
 import { isOver, kindOf, Status, since } from './status.tsx';
 
@@ -34,23 +34,21 @@ export const RunLine = ({
   /** Shown instead of its message. */
   title?: string;
 }) => {
-  const kind = kindOf(run);
+  const author = related(run, 'created-by');
   return (
-    <li>
-      <a class="item" href={hrefOf({ view: 'run', organization, workspace, run: run.id })}>
-        <span class="row">
-          <span class="title">{title ?? run.attributes.message}</span>
-          {kind && <span class="tag">{kind}</span>}
-        </span>
-        <span class="meta">
+    <Item
+      to={{ view: 'run', organization, workspace, run: run.id }}
+      title={title ?? run.attributes.message}
+      tags={[kindOf(run)]}
+      meta={
+        <>
           {showWorkspace && (
             <>
               <strong>{workspace}</strong>
               {' · '}
             </>
           )}
-          <span class="mono">{run.id}</span> by{' '}
-          {(!related(run, 'created-by') && sender) || <Person id={related(run, 'created-by')} />}
+          <span class="mono">{run.id}</span> by {(!author && sender) || <Person id={author} />}
           {commit && (
             <>
               {' · '}
@@ -59,18 +57,16 @@ export const RunLine = ({
           )}
           {isOver(run) && workedMs(run) > 0 && <> · {duration(workedMs(run))}</>}
           {note && <> · {note}</>}
+        </>
+      }
+      end={
+        <span class="row">
+          {plan && <Counts of={plan} />}
+          <Status run={run} />
         </span>
-        <span class="end">
-          <span class="row">
-            {plan && <Counts of={plan} />}
-            <Status run={run} />
-          </span>
-          <span class="meta">
-            <Ago at={since(run)} />
-          </span>
-        </span>
-      </a>
-    </li>
+      }
+      notes={[<Ago key="at" at={since(run)} />]}
+    />
   );
 };
 

@@ -41,9 +41,8 @@ export const NewEnvironment = ({ organization, template, parameters, presets, on
         <Select
           label="Preset"
           name="preset"
-          value={preset.value}
+          chosen={preset}
           options={[['', 'none'], ...presets.map(({ ID, Name }): [string, string] => [ID, Name])]}
-          onChange={(value) => (preset.value = value)}
           hint={values?.map(({ name, value }) => `${name}=${value}`).join(', ')}
         />
       )}

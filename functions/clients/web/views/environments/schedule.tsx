@@ -102,12 +102,11 @@ const EditSchedule = ({ environment: initial, onClose }: { environment: Environm
           <Select
             label="Start"
             name="start"
-            value={start.value}
+            chosen={start}
             options={[
               ['never', 'manually'],
               ['weekly', 'on days of the week'],
             ]}
-            onChange={(value) => (start.value = value)}
           />
           {start.value === 'weekly' && (
             <>

@@ -176,13 +176,7 @@ const EditAccess = ({ on: { what, id }, granted, free = [], onClose }: EditProps
       onClose={onClose}
     >
       {!granted && <Select label="Team" name="team" options={free.map((team) => [team.id, team.attributes.name])} />}
-      <Select
-        label="Access"
-        name="access"
-        options={isProject ? projectLevels : workspaceLevels}
-        value={level.value}
-        onChange={(value) => (level.value = value)}
-      />
+      <Select label="Access" name="access" options={isProject ? projectLevels : workspaceLevels} chosen={level} />
       {level.value === 'custom' && (
         <>
           {[...(isProject ? projectParts : []), ...workspaceParts].map(({ name, label, options }) => (

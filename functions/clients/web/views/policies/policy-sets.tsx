@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { relatedIds } from '#clients/client/client.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Choices, type Option } from '#clients/web/parts/fields.tsx';
+import { type Option, Radios } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
 import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
@@ -17,14 +17,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
       empty="No policy sets yet. Create one to check plans against rules, such as “no public buckets”. A violation is a warning, requires an override, or ends the run."
       fields={
         <>
-          <Choices
-            legend="Kind"
-            type="radio"
-            name="kind"
-            options={kinds}
-            chosen={[kind.value]}
-            onChange={(value) => (kind.value = value)}
-          />
+          <Radios legend="Kind" name="kind" options={kinds} chosen={kind} />
           <PolicySetFields kind={kind.value} />
         </>
       }

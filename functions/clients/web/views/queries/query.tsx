@@ -1,13 +1,12 @@
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Ago, Duration, Facts, Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton } from '#clients/web/parts/button.tsx';
-import { Titled } from '#clients/web/parts/head.tsx';
+import { Job } from '#clients/web/parts/job.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
-import { knowPeople, Person } from '#clients/web/parts/person.tsx';
-import { call, content, related } from '#clients/web/session.ts';
+import { knowPeople } from '#clients/web/parts/person.tsx';
+import { call, content } from '#clients/web/session.ts';
 import { saveFile } from '#clients/web/text/save.ts';
 import { QueryResults } from './results.tsx';
 import { QueryStatus } from './status.tsx';
@@ -50,69 +49,33 @@ export const QueryView = ({ organization, workspace, query: id }: Props) => {
 const QueryPage = ({ query, live }: { query: Query; live: Live<Query> }) => {
   const { attributes } = query;
   const over = isOver(query);
-  const waits = attributes.status === 'pending' || attributes.status === 'queued';
   return (
-    <>
-      <Titled
-        title="Query"
-        beside={<QueryStatus query={query} />}
-        description={
-          <>
-            <span class="mono">{query.id}</span> by <Person id={related(query, 'created-by')} />,{' '}
-            <Ago at={attributes['created-at']} />
-          </>
-        }
-      >
-        <Actions query={query} refresh={live.refresh} />
-      </Titled>
-      {attributes['end-reason'] && <Notice kind="bad">{attributes['end-reason']}</Notice>}
-      <div class="sides">
-        <section class="panel" aria-label="Results">
-          {waits ? (
-            <p class="pad soft">Waiting for a runner …</p>
-          ) : (
-            <Log
-              name="plan"
-              what="query"
-              url={attributes['log-read-url']}
-              run={query}
-              over={over}
-              onEnd={live.refresh}
-              // A new list each time, so that components render again.
-              above={(log) => <QueryResults found={[...log.found]} over={over} />}
-            />
-          )}
-        </section>
-        <About query={query} />
-      </div>
-    </>
-  );
-};
-
-const About = ({ query: { attributes } }: { query: Query }) => {
-  const at = attributes['status-timestamps'];
-  const began = at['running-at'];
-  const ended = at['finished-at'] ?? at['errored-at'] ?? at['canceled-at'] ?? at['force-canceled-at'];
-  return (
-    <aside class="panel pad" aria-label="About this query">
-      <Facts
-        facts={[
-          ['Duration', began ? <Duration key="took" from={began} to={ended} /> : 'not started'],
-          ['Terraform', attributes['terraform-version']],
-          ['Generates configuration', attributes['generate-config-out'] ? 'yes' : 'no'],
-          [
-            'Variables',
-            attributes.variables.length
-              ? attributes.variables.map(({ key, value }) => (
-                  <code key={key} class="entry">
-                    {key} = {value}
-                  </code>
-                ))
-              : 'of the workspace',
-          ],
-        ]}
+    <Job
+      job={query}
+      noun="query"
+      title="Query"
+      status={<QueryStatus query={query} />}
+      actions={<Actions query={query} refresh={live.refresh} />}
+      waits={attributes.status === 'pending' || attributes.status === 'queued'}
+      began={attributes['status-timestamps']['running-at']}
+      label="Results"
+      facts={[
+        ['Terraform', attributes['terraform-version']],
+        ['Generates configuration', attributes['generate-config-out'] ? 'yes' : 'no'],
+      ]}
+      none="of the workspace"
+    >
+      <Log
+        name="plan"
+        what="query"
+        url={attributes['log-read-url']}
+        run={query}
+        over={over}
+        onEnd={live.refresh}
+        // A new list each time, so that components render again.
+        above={(log) => <QueryResults found={[...log.found]} over={over} />}
       />
-    </aside>
+    </Job>
   );
 };
 

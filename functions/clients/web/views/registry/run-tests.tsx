@@ -55,12 +55,11 @@ export const RunTests = ({ module, address, onClose }: Props) => {
       <Select
         label="Module version"
         name="version"
-        value={version.value}
+        chosen={version}
         options={[
           ...versions.map((version) => [version, `Version ${version}`] as const),
           [ownFiles, 'Files that I choose'],
         ]}
-        onChange={(value) => (version.value = value)}
       />
       {version.value === ownFiles && (
         <Picker

@@ -2,13 +2,12 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import { useOrganization } from '#clients/web/organization.ts';
-import { Ago, Duration, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Notice } from '#clients/web/parts/basics.tsx';
 import { Button, useAction } from '#clients/web/parts/button.tsx';
-import { Titled } from '#clients/web/parts/head.tsx';
+import { Job } from '#clients/web/parts/job.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
-import { Person } from '#clients/web/parts/person.tsx';
-import { call, get, related } from '#clients/web/session.ts';
+import { call, get } from '#clients/web/session.ts';
 import { type ModuleAddress, testsPath } from './module-api.ts';
 import { countsOf, TestStatus } from './tests.tsx';
 
@@ -52,84 +51,50 @@ interface Props {
 const TestRun = ({ run, live, path }: Props) => {
   const { attributes } = run;
   const over = isOver(run);
-  const left = attributes['remaining-resources'];
   return (
-    <>
-      <Titled
-        title={attributes.message || 'Test run'}
-        beside={<TestStatus run={run} />}
-        description={
-          <>
-            <span class="mono">{run.id}</span> by <Person id={related(run, 'created-by')} />,{' '}
-            <Ago at={attributes['created-at']} />
-            {countsOf(run) && <> · {countsOf(run)}</>}
-          </>
-        }
-      >
-        {!over && <Cancel path={path} refresh={live.refresh} />}
-      </Titled>
-      {attributes['end-reason'] && <Notice kind="bad">{attributes['end-reason']}</Notice>}
-      {left.length > 0 && (
-        <Notice kind="bad">
-          <strong>These resources were created and not destroyed:</strong>
-          <ul>
-            {left.map((resource) => (
-              <li key={resource} class="mono">
-                {resource}
-              </li>
-            ))}
-          </ul>
-          <p>Destroy them by hand.</p>
-        </Notice>
-      )}
-      <div class="sides">
-        <section class="panel" aria-label="Output">
-          {attributes.status === 'queued' ? (
-            <p class="pad soft">Waiting for a runner …</p>
-          ) : (
-            <Log
-              name="plan"
-              what="tests"
-              url={attributes['log-read-url']}
-              run={run}
-              over={over}
-              onEnd={live.refresh}
-              above={() => null}
-            />
-          )}
-        </section>
-        <About run={run} />
-      </div>
-    </>
+    <Job
+      job={run}
+      noun="test run"
+      title={attributes.message || 'Test run'}
+      status={<TestStatus run={run} />}
+      note={countsOf(run)}
+      actions={!over && <Cancel path={path} refresh={live.refresh} />}
+      notices={attributes['remaining-resources'].length > 0 && <Left resources={attributes['remaining-resources']} />}
+      waits={attributes.status === 'queued'}
+      began={attributes['status-timestamps']['started-at']}
+      label="Output"
+      facts={[
+        ['Test files', attributes.filters.length ? attributes.filters.join(', ') : 'all'],
+        ['Test directory', attributes['test-directory']],
+      ]}
+      none="none"
+    >
+      <Log
+        name="plan"
+        what="tests"
+        url={attributes['log-read-url']}
+        run={run}
+        over={over}
+        onEnd={live.refresh}
+        above={() => null}
+      />
+    </Job>
   );
 };
 
-const About = ({ run: { attributes } }: { run: TestRun }) => {
-  const at = attributes['status-timestamps'];
-  const ended = at['finished-at'] ?? at['errored-at'] ?? at['canceled-at'] ?? at['force-canceled-at'];
-  const began = at['started-at'];
-  return (
-    <aside class="panel pad" aria-label="About this test run">
-      <Facts
-        facts={[
-          ['Duration', began ? <Duration key="took" from={began} to={ended} /> : 'not started'],
-          ['Test files', attributes.filters.length ? attributes.filters.join(', ') : 'all'],
-          ['Test directory', attributes['test-directory']],
-          [
-            'Variables',
-            attributes.variables.length
-              ? attributes.variables.map(({ key, value }) => (
-                  <code key={key} class="entry">
-                    {key} = {value}
-                  </code>
-                ))
-              : 'none',
-          ],
-        ]}
-      />
-    </aside>
-  );
-};
+const Left = ({ resources }: { resources: string[] }) => (
+  <Notice kind="bad">
+    <strong>These resources were created and not destroyed:</strong>
+    <ul>
+      {resources.map((resource) => (
+        <li key={resource} class="mono">
+          {resource}
+        </li>
+      ))}
+    </ul>
+    <p>Destroy them by hand.</p>
+  </Notice>
+);
 
 const Cancel = ({ path, refresh }: { path: string; refresh(): void }) => {
   const { failure, perform } = useAction();

@@ -4,7 +4,7 @@ import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { useQuery } from '#clients/web/location.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { Filter, optionsOf, Search } from '#clients/web/parts/filters.tsx';
+import { Filter, optionsOf, Search, Switch } from '#clients/web/parts/filters.tsx';
 import { DependencyGraph } from '#clients/web/parts/graph.tsx';
 import { LongList, Table } from '#clients/web/parts/list.tsx';
 import { all, related } from '#clients/web/session.ts';
@@ -55,6 +55,11 @@ export const Resources = ({ workspace }: { workspace: Resource<'workspaces'> }) 
   );
 };
 
+const views = [
+  ['', 'List'],
+  ['graph', 'Graph'],
+] as const;
+
 interface ManagedProps {
   resources: Managed[];
   workspace: Resource<'workspaces'>;
@@ -93,18 +98,7 @@ const Found = ({ resources, workspace }: ManagedProps) => {
         <Search label="Search resources" placeholder="Search by address or provider" text={search} />
         <Filter label="Type" all="All types" chosen={type} options={optionsIn('type')} />
         <Filter label="Module" all="All modules" chosen={module} options={optionsIn('module')} />
-        <fieldset class="switch" aria-label="Show resources as">
-          {['List', 'Graph'].map((text) => (
-            <button
-              key={text}
-              type="button"
-              aria-pressed={(view.value === 'graph') === (text === 'Graph')}
-              onClick={() => (view.value = text === 'Graph' ? 'graph' : '')}
-            >
-              {text}
-            </button>
-          ))}
-        </fieldset>
+        <Switch label="Show resources as" options={views} chosen={view} />
       </div>
       {details && (
         <ResourceDetails

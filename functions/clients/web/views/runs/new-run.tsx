@@ -4,7 +4,7 @@ import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
 import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { FormDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, More, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { Choice, More, Radios, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Picker } from '#clients/web/parts/picker.tsx';
 import { call, create } from '#clients/web/session.ts';
 import { configuration, type Picked, upload } from '#clients/web/upload.ts';
@@ -77,14 +77,7 @@ export const NewRun = ({ workspace, organization, onClose }: WorkspaceProps & { 
       onClose={onClose}
     >
       <Text label="Message" name="message" autoFocus placeholder="Why this run?" />
-      <Choices
-        legend="Run type"
-        type="radio"
-        name="kind"
-        options={allowed}
-        chosen={[kind.value]}
-        onChange={(value) => (kind.value = value as Kind)}
-      />
+      <Radios legend="Run type" name="kind" options={allowed} chosen={kind} />
       <Picker
         label="Configuration"
         source={source}

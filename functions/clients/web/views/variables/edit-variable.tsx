@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { EditDialog } from '#clients/web/parts/dialog.tsx';
-import { Choice, Choices, type Option, Text } from '#clients/web/parts/fields.tsx';
+import { Choice, type Option, Radios, Text } from '#clients/web/parts/fields.tsx';
 
 const kinds: Option[] = [
   ['terraform', 'Terraform variable', 'Declared with a variable block.'],
@@ -43,14 +43,12 @@ export const EditVariable = ({ path, variable, only, onClose }: EditProps) => {
       {(current) => (
         <>
           {!only && (
-            <Choices
+            <Radios
               legend="Kind"
-              type="radio"
               name="category"
               options={kinds}
-              chosen={[category.value]}
+              chosen={category}
               disabled={current?.attributes.sensitive}
-              onChange={(value) => (category.value = value)}
             />
           )}
           <Text label="Name" name="key" required autoFocus={!variable} readOnly={current?.attributes.sensitive} />

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { type Resource, related } from '#clients/client/client.ts';
+import { vcsProviders, withoutSlash } from '#clients/client/vcs-providers.ts';
 import { useLive } from '#clients/web/live.ts';
 import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
@@ -19,44 +20,6 @@ import { ReplaceToken } from './replace-token.tsx';
 /** An organization's connections to version control, and the results of webhooks. */
 
 type Client = Resource<'oauth-clients'>;
-
-interface Provider {
-  name: string;
-  httpUrl?: string;
-  apiUrl?: string;
-  /** API path below the URL. */
-  apiPath: string;
-  /** Required permissions of the token. */
-  scope: string;
-}
-
-const githubScope = 'Scope repo; fine-grained: contents read; webhooks, commit statuses and pull requests write.';
-const gitlabScope = 'Scope api, role Maintainer.';
-const providers: Record<string, Provider> = {
-  github: {
-    name: 'GitHub',
-    httpUrl: 'https://github.com',
-    apiUrl: 'https://api.github.com',
-    apiPath: '',
-    scope: githubScope,
-  },
-  github_enterprise: { name: 'GitHub Enterprise', apiPath: '/api/v3', scope: githubScope },
-  gitlab_hosted: {
-    name: 'GitLab.com',
-    httpUrl: 'https://gitlab.com',
-    apiUrl: 'https://gitlab.com/api/v4',
-    apiPath: '/api/v4',
-    scope: gitlabScope,
-  },
-  gitlab_community_edition: { name: 'GitLab Community Edition', apiPath: '/api/v4', scope: gitlabScope },
-  gitlab_enterprise_edition: { name: 'GitLab Enterprise Edition', apiPath: '/api/v4', scope: gitlabScope },
-  gitea: {
-    name: 'Gitea or Forgejo',
-    apiPath: '/api/v1',
-    scope: 'Scopes write:repository, write:issue and read:user.',
-  },
-};
-const apiUrlOf = ({ apiPath }: Provider, httpUrl = ''): string => `${httpUrl.replace(/\/+$/, '')}${apiPath}`;
 
 export const Connections = ({ organization }: OrganizationProps) => {
   const path = `/organizations/${organization}/oauth-clients?include=oauth_tokens`;
@@ -157,40 +120,40 @@ const Connection = ({ client, token, manages, onChange }: ConnectionProps) => {
 
 const NewConnection = ({ organization, onClose }: OrganizationProps & { onClose(): void }) => {
   const chosen = useSignal('github');
-  const provider = providers[chosen.value] as Provider;
-  const byToken = useSignal(true);
+  const how = useSignal<'token' | 'oauth'>('token');
+  const byToken = how.value === 'token';
+  const { apiPath, scope, url, apiUrl } = vcsProviders[chosen.value] ?? {};
   const newClient = useSignal<Client | undefined>(undefined);
   const submit = async (data: FormData) => {
     const client = await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
       name: textOf(data, 'name') ?? null,
       'service-provider': chosen.value,
       'http-url': textOf(data, 'http-url'),
-      'api-url': textOf(data, 'api-url') ?? apiUrlOf(provider, textOf(data, 'http-url')),
-      ...(byToken.value ? { 'oauth-token-string': textOf(data, 'oauth-token-string') } : {}),
+      'api-url': textOf(data, 'api-url') ?? `${withoutSlash(textOf(data, 'http-url') ?? '')}${apiPath}`,
+      ...(byToken ? { 'oauth-token-string': textOf(data, 'oauth-token-string') } : {}),
     });
-    if (byToken.value) onClose();
+    if (byToken) onClose();
     else newClient.value = client as Client;
   };
   if (newClient.value) return <Authorize client={newClient.value} onClose={onClose} />;
   return (
     <Dialog title="New connection" onClose={onClose}>
-      <Form submit={byToken.value ? 'Connect' : 'Continue'} onSubmit={submit} onCancel={onClose}>
+      <Form submit={byToken ? 'Connect' : 'Continue'} onSubmit={submit} onCancel={onClose}>
         <Select
           label="Provider"
           name="service-provider"
-          options={Object.entries(providers).map(([id, { name }]) => [id, name] as const)}
-          value={chosen.value}
-          onChange={(value) => (chosen.value = value)}
+          options={Object.entries(vcsProviders).map(([id, { name }]) => [id, name] as const)}
+          chosen={chosen}
         />
         <Text label="Name" name="name" hint="For example the account or group that it is for." />
-        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={provider.httpUrl} />
+        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={url} />
         <Text
           key={`api-${chosen.value}`}
           label="API URL"
           name="api-url"
-          required={!provider.apiPath}
-          value={provider.apiUrl}
-          placeholder={provider.apiPath ? `URL${provider.apiPath}` : undefined}
+          required={!apiPath}
+          value={apiUrl}
+          placeholder={apiPath && `URL${apiPath}`}
         />
         <Select
           label="Connect with"
@@ -199,15 +162,15 @@ const NewConnection = ({ organization, onClose }: OrganizationProps & { onClose(
             ['token', 'an access token'],
             ['oauth', 'an OAuth application'],
           ]}
-          onChange={(value) => (byToken.value = value === 'token')}
+          chosen={how}
         />
-        {byToken.value && (
+        {byToken && (
           <Text
             label="Access token"
             name="oauth-token-string"
             type="password"
             required
-            hint={`${provider.scope} Its account needs admin access to repositories, to create webhooks.`}
+            hint={`${scope} Its account needs admin access to repositories, to create webhooks.`}
           />
         )}
       </Form>

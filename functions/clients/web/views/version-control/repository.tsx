@@ -178,13 +178,7 @@ const Target = ({ organization, usable }: OrganizationProps & { usable: (readonl
   };
   return (
     <>
-      <Select
-        label="Connection"
-        name="connection"
-        options={usable}
-        value={token.value}
-        onChange={(value) => (token.value = value)}
-      />
+      <Select label="Connection" name="connection" options={usable} chosen={token} />
       <SuggestedText
         label="Repository"
         name="identifier"

@@ -43,13 +43,7 @@ export const Triggers = ({ workspace, onChange }: { workspace: Workspace; onChan
   };
   return (
     <Form submit="Save triggers" values={attributes} onSubmit={submit}>
-      <Select
-        label="Runs are started by"
-        name="mode"
-        options={modes}
-        value={mode.value}
-        onChange={(value) => (mode.value = value as Mode)}
-      />
+      <Select label="Runs are started by" name="mode" options={modes} chosen={mode} />
       {mode.value === 'files' && (
         <Text
           label="Other folders"

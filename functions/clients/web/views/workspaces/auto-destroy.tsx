@@ -52,8 +52,7 @@ export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'work
             ['time', 'at a time'],
             ['never', 'never'],
           ]}
-          value={mode.value}
-          onChange={(value) => (mode.value = value as Mode)}
+          chosen={mode}
         />
         {mode.value === 'duration' && (
           <Text

@@ -50,8 +50,7 @@ export const EditNotification = ({ path, configuration, onClose }: EditProps) =>
               label="Destination"
               name="destination-type"
               options={[...destinationTypes, 'email'].map((type) => [type, destinationNames[type] ?? type])}
-              value={type.value}
-              onChange={(value) => (type.value = value as DestinationType)}
+              chosen={type}
             />
           )}
           <Text label="Name" name="name" required />

@@ -46,8 +46,7 @@ export const Execution = ({ workspace, organization }: WorkspaceProps) => {
           ['local', 'local'],
           ...(names.size ? [['agent', 'agent'] as const] : []),
         ]}
-        value={ownMode ?? ''}
-        onChange={(value) => (mode.value = value)}
+        chosen={mode}
         hint={
           names.size
             ? 'Local: Terraform runs on your machine, and only the state is stored here. Agent: runs execute on your own machines.'
