@@ -1,5 +1,6 @@
 import type { HealthFacts, HealthResult } from './health-record.ts';
-import type { PhaseReport, Run } from './run.ts';
+import type { PhaseReport } from './phase-report.ts';
+import type { Run } from './run.ts';
 import { isFinal } from './status.ts';
 
 /** Results of a health assessment (HCP API: assessment results). Pure. */

@@ -114,7 +114,7 @@ export const recoveryProblems = async (deployed: Deployed): Promise<string[]> =>
   expect('the platform uses the restored table', lost === 404, String(lost));
   const live = await shell(`aws dynamodb describe-table --table-name ${table} --query Table.TableStatus --output text`);
   expect('the live table stays', live.trim() === 'ACTIVE', live);
-  // Version 2 of the AWS CLI, which PyPI does not have, needs to be told that the payload is plain.
+  // The option exists in version 2 of the AWS CLI only, which is not on PyPI.
   const invocation = recover.replace(' --cli-binary-format raw-in-base64-out', '');
   const ended = await shell(
     known + invocation.replace('<RecoverFunctionName>', deployment.outputs.RecoverFunctionName),

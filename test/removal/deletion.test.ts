@@ -55,6 +55,7 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   expect(await completeEnd(name, 2), 'is not deleted').toBe(false);
   await update(keys.organization(name), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
   expect([await completeEnd(name, 2), await left(), (await getTeam(team))?.id]).toEqual([true, 2, team]);
+  expect(await get(keys.organization(name)), 'the sweep continues').toHaveProperty('dueAt');
   // As a workspace that was moved to the pool a moment ago.
   const { usePool } = await import('#resources/agents/pools/uses.ts');
   await usePool(used, 'ws-elsewhere');

@@ -9,7 +9,8 @@ import { getRun, getRunEventually, statusChange, updateRun } from '#resources/ru
 import { stateTokenOf } from '#resources/runs/state-tokens.ts';
 import { appliesNext, mayApply } from '#run/lifecycle.ts';
 import { entryOf } from '#run/machine-states.ts';
-import type { Phase, PhaseName, PhaseReport, Run } from '#run/run.ts';
+import type { PhaseReport } from '#run/phase-report.ts';
+import type { Phase, PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /** Runners' requests that change a run: claim and report. Each is idempotent. */

@@ -2,7 +2,8 @@ import { objectSize, putObject } from '#platform/store/bucket.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { artifacts, type PhaseName, type Run } from '#run/run.ts';
+import { artifacts } from '#run/phase-report.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 
 /**
  * Stored content of plans and applies: logs, plan files and their JSON. Only for runs that have ended, which no

@@ -1,5 +1,6 @@
 import type { OpenChange } from '../apply-progress.ts';
-import type { Artifact, PhaseName, PhaseReport } from '../run.ts';
+import type { Artifact, PhaseReport } from '../phase-report.ts';
+import type { PhaseName } from '../run.ts';
 import type { BackedCredential, Signed } from './credential.ts';
 
 /**

@@ -9,6 +9,7 @@ import { pushIfFollowed } from '#resources/runs/log-followers.ts';
 import { appendLog, maxPieceBytes } from '#resources/runs/logs.ts';
 import { completeStateVersion, StateNotKeptError } from '#resources/states/finalize.ts';
 import { getStateVersionOfRun } from '#resources/states/records.ts';
+import { artifacts } from '#run/phase-report.ts';
 import {
   type Heartbeat,
   type Job,
@@ -18,7 +19,6 @@ import {
   type ReportAnswer,
   type UploadsAnswer,
 } from '#run/protocols/runner.ts';
-import { artifacts } from '#run/run.ts';
 import { shareProviders } from '#runner/shared-providers/answer.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl } from './addresses.ts';
 import {

@@ -2,8 +2,8 @@ import * as v from 'valibot';
 import { maxNamed } from '#run/apply-progress.ts';
 import { maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 import { maxLeft, testVerdicts } from '#run/module-test-record.ts';
+import { type Artifact, artifacts } from '#run/phase-report.ts';
 import { maxEnclosedBytes, maxOpenChanges } from '#run/protocols/runner.ts';
-import { type Artifact, artifacts } from '#run/run.ts';
 
 /** What a runner may report (run/protocols/runner.ts: PhaseReport). */
 

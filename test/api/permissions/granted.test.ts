@@ -11,7 +11,8 @@ import {
   type Team,
 } from '#api/permissions/granted.ts';
 import { type Permission, permissions } from '#api/permissions/permissions.ts';
-import { mayCancel } from '#api/permissions/reported-permissions.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { mayCancel, organizationPermissions } from '#api/permissions/reported-permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
 import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
 import { teamRoles } from '#test/support/roles.ts';
@@ -135,6 +136,22 @@ it.each<[Permission[], object, boolean]>([
 ])('a caller with %j may cancel a run with %j: %s', (granted, run, expected) => {
   expect(mayCancel(new Set(granted), run as never, 'me')).toBe(expected);
 });
+
+it('modules are deployed without code by callers that can create workspaces and read the registry', () => {
+  const mayDeploy = (...granted: Permission[]) =>
+    organizationPermissions(new Set(granted))['can-deploy-no-code-modules'];
+  expect(mayDeploy('workspace:create', 'registry:read')).toBe(true);
+  expect([mayDeploy('workspace:create'), mayDeploy('registry:read')]).toEqual([false, false]);
+});
+
+it.each(['user', 'session', 'team', 'organization', 'run'] as const)(
+  'actions of people are for users only: %s',
+  (kind) => {
+    const check = () => checkPerson({ kind } as never);
+    if (kind === 'user') check();
+    else expect(check).toThrow("needs a user's token");
+  },
+);
 
 describe('a team', () => {
   const sees = (standing: Standing, seen: Team) => onTeam(standing, seen).has('team:read');

@@ -53,7 +53,7 @@ it('a run that ends because of the platform is logged for the alarm, and others 
   const fault = { Error: 'TypeError', Cause: 'x is undefined' };
   const { ended } = await end(await planning(), 'PlanErrored', { error: fault });
   expect(ended.endReason).toMatch(/^The platform failed to continue the run \(TypeError\)/);
-  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toEqual([
+  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toMatchObject([
     { level: 'error', message: 'platform fault', runId: ended.id, cause: fault.Cause, error: fault.Error },
   ]);
   logged.mockClear();

@@ -3,14 +3,7 @@ import type { TaskResult } from '#resources/run-tasks/results.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import {
-  endless,
-  payloadKeys,
-  signatureOf,
-  startTaskServer,
-  status,
-  type TaskServer,
-} from '#test/support/task-server.ts';
+import { payloadKeys, signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
 let api: Api;
@@ -189,13 +182,6 @@ describe('the request to a run task', () => {
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining(reason) });
     expect(server.requests).toHaveLength(requests);
     expect(told()).toEqual([succeeded(input.token)]);
-  });
-
-  it('succeeds on a 200 without reading a gigabyte of body', async () => {
-    const { ask, read } = await asking();
-    server.answer = endless;
-    await ask();
-    expect((await read()).status).toBe('running');
   });
 
   it('fails with the reason if the task was deleted', async () => {

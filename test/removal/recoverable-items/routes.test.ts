@@ -256,7 +256,8 @@ describe('a deleted workspace', () => {
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
     expect((await act(id, 'recover')).status).toBe(204);
-    expect((await api.get(`workspaces/${id}`)).body.data.attributes['execution-mode']).toBe('local');
+    const { attributes } = (await api.get(`workspaces/${id}`)).body.data;
+    expect(attributes).toMatchObject({ 'execution-mode': 'local', 'setting-overwrites': { 'execution-mode': true } });
   });
 
   it('returns to the default project when its own was deleted', async () => {

@@ -290,7 +290,9 @@ describe('the sweep', () => {
     };
     await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
-    expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
+    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
+    expect([await status(oldest.id), await status(young.id)]).toEqual(['backing_data_soft_deleted', 'uploaded']);
+    expect(await content(newer)).toBeUndefined();
     for (const { id } of old) await ageDeletion('configurationVersion', id, 8);
     await age('configurationVersion', young.id, 50);
     await age('run', newer.id, 50);
@@ -299,7 +301,6 @@ describe('the sweep', () => {
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
-    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
     expect([await content(run), await content(newer)]).toEqual([undefined, 'soft_deleted']);
     await leaveQueue(run.id);
     await latest({ remove: ['latestRunId'] });

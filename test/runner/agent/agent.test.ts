@@ -44,6 +44,8 @@ const work = () => ({ action: 'work', work: { runId: 'run-1', phase: 'plan', wor
 const wait = () => ({ action: 'wait', afterMs: 50 });
 
 it('an agent kills a runner that hangs, and can take the next job', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
   let jobs = 0;
   const claims: Body[] = [];
   const { agent, said, heard, bodiesOf } = await startPlatform({
@@ -66,6 +68,7 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   expect(said.join()).not.toContain('revoked');
   expect(bodiesOf('over')).toMatchObject([{ job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' }]);
   expect(bodiesOf('ping').at(-1)).toEqual({ agent: 'agent-1', ended: 'exited' });
+  await expect.poll(timers, { timeout: 10_000, message: 'timers' }).toBeLessThanOrEqual(before);
 });
 
 it('an agent ends after the current run, interrupts it at a second stop, and pings no more with a revoked token', async () => {

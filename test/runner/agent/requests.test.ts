@@ -141,7 +141,8 @@ describe('a forwarding agent', () => {
     const forwarder: Forwarder = new Forwarder({
       client: {
         register: async () => ({ agent: 'a', pool: 'p', organization: 'o', pingSeconds: 60, storage: named }),
-        request: async () => {
+        request: async (body) => {
+          expect(body, 'no ping, right after its registration').not.toHaveProperty('publicKey');
           forwarder.stop();
           return { action: 'wait', afterMs: 1 };
         },
