@@ -49,6 +49,9 @@ const unusedIn = (code: string, lines: string[]): string[] => {
         return says(code, action) || (action === 'GenerateDataKey' && has('s3:PutObject'));
       case 'iam':
         return says(code, 'RunTask');
+      case 'ecs':
+        // RunTask tags what it creates.
+        return says(code, action === 'TagResource' ? 'RunTask' : action);
       case 'dynamodb':
         return says(code, action) && (!resource.includes('/index/') || says(code, resource.split('/').at(-1) ?? ''));
       // Lambda itself writes the log, and stores events that could not be delivered.
