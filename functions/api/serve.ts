@@ -3,6 +3,7 @@ import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { NestingError } from '#platform/formats/hcl.ts';
 import { DamagedContentError } from '#platform/store/damaged-content.ts';
+import { diskFullText, isDiskFull } from '#platform/store/disk-full.ts';
 import { logError } from '#platform/store/log.ts';
 import { FilterTooWideError } from '#platform/store/scan.ts';
 import { admit } from './admission.ts';
@@ -21,6 +22,8 @@ const internal = new ApiError(500, [
   },
 ]);
 
+const diskFull = new ApiError(507, [{ title: 'insufficient storage', detail: diskFullText }]);
+
 const tooWide = ({ looked }: FilterTooWideError): ApiError =>
   badRequest(
     `The filter matches too few entries of a long list: ${looked} entries were read without filling this page. Narrow it by name, workspace or time, or remove it.`,
@@ -31,13 +34,14 @@ const apiErrorOf = (error: unknown): ApiError => {
   if (error instanceof ApiError) return error;
   if (error instanceof FilterTooWideError) return tooWide(error);
   if (error instanceof NestingError) return unprocessable('/data', error.message);
+  if (isDiskFull(error)) return diskFull;
   return error instanceof DamagedContentError ? conflict(error.message) : internal;
 };
 
 /** Details of internal errors appear only in the log: they can name records that the caller may not see. */
 const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   const answered = apiErrorOf(error);
-  if (answered === internal || error instanceof DamagedContentError) {
+  if (answered === internal || answered === diskFull || error instanceof DamagedContentError) {
     const { http } = event.requestContext;
     logError('request failed', error, { method: http.method, path: http.path });
   }

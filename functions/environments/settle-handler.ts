@@ -1,3 +1,4 @@
+import { pushLog } from '#resources/runs/log-followers.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { getBuild } from './builds/records.ts';
 import { settleBuild } from './builds/settle.ts';
@@ -7,7 +8,8 @@ import { getVersion } from './templates/versions.ts';
 
 /** Invoked when a run of a build, an import or a dry run has ended. Can be repeated. */
 export const handler = async ({ runId }: { runId: string }): Promise<void> => {
-  const [kind, id = '', jobId = ''] = (await getRun(runId))?.environment?.split(' ') ?? [];
+  const run = await getRun(runId);
+  const [kind, id = '', jobId = ''] = run?.environment?.split(' ') ?? [];
   if (kind === 'build') {
     const build = await getBuild(id);
     if (build) await settleBuild(build);
@@ -20,4 +22,6 @@ export const handler = async ({ runId }: { runId: string }): Promise<void> => {
     const dryRun = await dryRunById(id, jobId);
     if (dryRun) await settleDryRun(dryRun);
   }
+  // Its log is complete now, also if another reader recorded the result.
+  if (run) await pushLog(run);
 };

@@ -186,6 +186,10 @@ export const environment = {
   get otlpHeaders() {
     return { parameter: process.env.OTLP_HEADERS_PARAMETER || undefined, text: process.env.OTLP_HEADERS ?? '' };
   },
+  /** Name of the function that sends logs of environments to their followers. */
+  get environmentLogsFunction() {
+    return required('ENVIRONMENT_LOGS_FUNCTION');
+  },
   /** Name of the function that records the results of environment builds. */
   get environmentSettleFunction() {
     return required('ENVIRONMENT_SETTLE_FUNCTION');

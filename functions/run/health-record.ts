@@ -2,6 +2,16 @@ import type { Timestamp } from './status.ts';
 
 /** Stored results of health assessments (HCP API: assessment results). */
 
+/** A check block whose condition does not hold (Terraform language: check). */
+export interface FailedCheck {
+  /** `check.api` */
+  address: string;
+  /** Its error message. */
+  message: string;
+}
+export const maxFailedChecks = 10;
+export const maxCheckMessage = 200;
+
 /** Facts of an assessment, as the runner reads them from the plan; absent if unknown. */
 export interface HealthFacts {
   resourcesDrifted?: number;
@@ -21,6 +31,7 @@ export interface HealthResult extends HealthFacts {
   succeeded: boolean;
   /** Reason why it did not run. */
   message?: string;
+  failedChecks?: FailedCheck[];
   /** Artifacts that exist. */
   hasPlan?: true;
 }

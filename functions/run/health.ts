@@ -1,5 +1,6 @@
 import type { HealthFacts, HealthResult } from './health-record.ts';
-import type { PhaseReport, Run } from './run.ts';
+import type { PhaseReport } from './phase-report.ts';
+import type { Run } from './run.ts';
 import { isFinal } from './status.ts';
 
 /** Results of a health assessment (HCP API: assessment results). Pure. */
@@ -16,7 +17,9 @@ export const healthOf = (run: Run): HealthResult | undefined => {
   const at = statusTimestamps['planned-and-finished-at'] ?? statusTimestamps['errored-at'] ?? run.createdAt;
   const report: Partial<PhaseReport> = plan.report ?? {};
   const hasPlan = report.artifacts?.includes('plan-json') ? ({ hasPlan: true } as const) : {};
-  if (status === 'planned_and_finished') return { runId: id, at, succeeded: true, ...report.health, ...hasPlan };
+  const { health, failedChecks } = report;
+  if (status === 'planned_and_finished')
+    return { runId: id, at, succeeded: true, ...health, ...(failedChecks ? { failedChecks } : {}), ...hasPlan };
   const message = (endReason ?? report.message ?? 'The assessment failed.').slice(0, longestMessage);
   return { runId: id, at, succeeded: false, message, ...hasPlan };
 };

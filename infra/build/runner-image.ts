@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { gzipSync } from 'node:zlib';
+import { readFileSync } from 'node:fs';
+import { dirname, extname, join } from 'node:path';
 import { DockerImageAsset, Platform } from 'aws-cdk-lib/aws-ecr-assets';
 import { Asset } from 'aws-cdk-lib/aws-s3-assets';
 import type { Construct } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
+import { baseImages, referenceOf } from './base-images.ts';
+import type { Bundles } from './bundle.ts';
 
 /** Path of the program in each engine's own image. */
 const engineImages = {
@@ -39,44 +40,32 @@ export interface RunnerProgram {
   objectsArn: string;
 }
 
-/** No other asset has this name prefix. */
-const ending = 'stepform-runner';
+export const runnerImage = (scope: Construct, settings: Settings, { runner, runnerArchive }: Bundles): RunnerImage =>
+  settings.runnerImage ? publicImage(scope, settings.runnerImage, runnerArchive) : ownImage(scope, settings, runner);
 
 /** @param bundle absolute path of the runner program; its folder is the image's build context */
-export const runnerImage = (scope: Construct, settings: Settings, bundle: string): RunnerImage =>
-  settings.runnerImage ? publicImage(scope, settings.runnerImage, bundle) : ownImage(scope, settings, bundle);
-
 const ownImage = (scope: Construct, settings: Settings, bundle: string): RunnerImage => {
   const engine = engineImages[settings.terraformEngine];
+  const base = baseImages();
   const image = new DockerImageAsset(scope, 'Image', {
     directory: dirname(bundle),
     platform: settings.runnerArchitecture === 'arm64' ? Platform.LINUX_ARM64 : Platform.LINUX_AMD64,
     buildArgs: {
       ENGINE_IMAGE: `${engine.repository}:${engine.tag(settings.terraformVersion)}`,
       ENGINE_PATH: engine.path,
+      NODE_IMAGE: referenceOf(base.nodeSlim),
+      DEBIAN_IMAGE: referenceOf(base.debian),
     },
   });
   return { uri: image.imageUri, repositoryArn: image.repository.repositoryArn, container: {} };
 };
 
-/** One file with the whole program, byte for byte the same for the same sources. */
-const packProgram = (bundle: string): Buffer => {
-  const folder = dirname(bundle);
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.m?js$/.test(name));
-  const files = names.sort().map((name) => [name.replaceAll('\\', '/'), readFileSync(join(folder, name), 'utf8')]);
-  return gzipSync(JSON.stringify(Object.fromEntries(files)), { level: 9 });
-};
-
 /** A public image, unchanged, which downloads the program when it starts: nothing is built. */
-const publicImage = (scope: Construct, uri: string, bundle: string): RunnerImage => {
-  const content = packProgram(bundle);
-  const path = join(dirname(bundle), '..', 'runner-program', `program.${ending}`);
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, content);
+const publicImage = (scope: Construct, uri: string, path: string): RunnerImage => {
   const asset = new Asset(scope, 'Program', { path });
   const environment = {
     STEPFORM_PROGRAM: asset.s3ObjectKey.split('.')[0] ?? '',
-    STEPFORM_PROGRAM_SHA256: createHash('sha256').update(content).digest('hex'),
+    STEPFORM_PROGRAM_SHA256: createHash('sha256').update(readFileSync(path)).digest('hex'),
   };
   const start = readFileSync(join(import.meta.dirname, '../../functions/runner/program/fetch-program.mjs'), 'utf8');
   return {
@@ -87,6 +76,6 @@ const publicImage = (scope: Construct, uri: string, bundle: string): RunnerImage
       entryPoint: ['node', '--disable-sigusr1', '--enable-source-maps', '--input-type=module', '--eval', start],
       environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
     },
-    program: { bucketName: asset.s3BucketName, objectsArn: asset.bucket.arnForObjects(`*.${ending}`) },
+    program: { bucketName: asset.s3BucketName, objectsArn: asset.bucket.arnForObjects(`*${extname(path)}`) },
   };
 };

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { withoutDomains } from '#infra/stack/domain-settings.ts';
 import { withoutExistingData } from '#infra/stack/existing-data.ts';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
 import { mergeStacks } from './merge-stacks.ts';
+import { build, readStamp, root, writeStamp } from './stamps.ts';
 
 /**
  * Builds the bundles and the CloudFormation template, for the CDK command line, the local platform and the tests. Needs
@@ -52,32 +53,12 @@ export interface Template {
   Parameters?: Record<string, { Type: string; Default?: unknown }>;
 }
 
-const root = resolve(import.meta.dirname, '../..');
-const build = join(root, '.build');
-
 /**
  * @throws {SettingsError} for a wrong setting
  * @throws {BuildFailure} of esbuild when a source does not parse or resolve
  */
 export const synthesize = (options: SynthesizeOptions = {}): Promise<Synthesis> =>
   locked(join(build, 'lock'), () => make(options));
-
-/**
- * Gives a copy of the sources the outputs for the settings of its cdk.json, so that a platform starts there without
- * building.
- * @param copy the finished folder: a later change of a source there causes a full build
- */
-export const giveBuild = (copy: string): Promise<void> =>
-  locked(join(build, 'lock'), async () => {
-    const { bundles, assembly, templates } = await make();
-    const files = templates.map(({ file }) => file);
-    for (const path of [join(build, 'functions'), join(build, 'runner'), ...files])
-      await cp(path, join(copy, relative(root, path)), { recursive: true });
-    const sources = await hashSources(copy);
-    await writeStamp(copy, 'bundles', { input: sources, value: bundles });
-    const input = stackInput(sources, await defaultContext(), false);
-    await writeStamp(copy, stackName(assembly), { input, value: { files } });
-  });
 
 const make = async ({
   outdir,
@@ -88,7 +69,7 @@ const make = async ({
   const started = performance.now();
   const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
   const settings = context ?? (await defaultContext());
-  const sources = await hashSources(root);
+  const sources = await hashSources();
   const bundles = await cachedBuild('bundles', sources, async () => {
     tell('Building the functions, the page and the runner (only once, until their sources change) …');
     const { bundle } = await import('./bundle.ts');
@@ -161,35 +142,21 @@ const removeAssets = async (assembly: string): Promise<void> => {
   await Promise.all(assets.map((name) => rm(join(assembly, name), { recursive: true })));
 };
 
-interface Stamp<T> {
-  input: string;
-  value: T;
-}
-
 /** The earlier output for the same input, or else the result of `make`. The stamp is written last. */
 const cachedBuild = async <T>(
   name: string,
   input: string,
   make: () => Promise<T>,
 ): Promise<{ value: T; cached: boolean }> => {
-  const stamp = join(build, `${name}.json`);
-  const before = existsSync(stamp) ? (JSON.parse(await readFile(stamp, 'utf8'), absolute) as Stamp<T>) : undefined;
-  if (before?.input === input && filesOf(before.value).every(existsSync)) return { value: before.value, cached: true };
-  await rm(stamp, { force: true });
+  const lock = hashOfLock();
+  const before = readStamp<T>(name);
+  const isCurrent = before?.input === input && (lock === undefined || before.lock === lock);
+  if (before && isCurrent && filesOf(before.value).every(existsSync)) return { value: before.value, cached: true };
+  await rm(join(build, `${name}.json`), { force: true });
   const value = await make();
-  await writeStamp(root, name, { input, value });
+  await writeStamp(name, { input, lock, value });
   return { value, cached: false };
 };
-
-const writeStamp = <T>(folder: string, name: string, stamp: Stamp<T>): Promise<void> =>
-  writeFile(join(folder, '.build', `${name}.json`), JSON.stringify(stamp, fromRoot));
-
-/** Replaces the root in paths inside stamps, because the folder may be copied. */
-const here = '<root>/';
-const fromRoot = (_: string, value: unknown): unknown =>
-  typeof value === 'string' && value.startsWith(`${root}/`) ? here + value.slice(root.length + 1) : value;
-const absolute = (_: string, value: unknown): unknown =>
-  typeof value === 'string' && value.startsWith(here) ? join(root, value.slice(here.length)) : value;
 
 /** Every absolute path in a record; the record is invalid if one of these files is gone. */
 const filesOf = (value: unknown): string[] => {
@@ -203,23 +170,27 @@ const hash = (...parts: (string | Buffer)[]): string => {
   return sum.digest('hex');
 };
 
+/** Versions of all packages that are part of bundles. An installed package has no lock file, and outputs of the locked ones. */
+const hashOfLock = (): string | undefined => {
+  const file = join(root, 'package-lock.json');
+  return existsSync(file) ? hash(readFileSync(file)) : undefined;
+};
+
 /** Hash of all files that bundles and template are built from; `infra/local` is not among them. */
-const hashSources = async (folder: string): Promise<string> => {
+const hashSources = async (): Promise<string> => {
   const folders = await Promise.all(
     ['infra', 'functions'].map(async (name) => {
-      const entries = await readdir(join(folder, name), { recursive: true, withFileTypes: true });
+      const entries = await readdir(join(root, name), { recursive: true, withFileTypes: true });
       return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
     }),
   );
   const files = folders
     .flat()
-    .filter((file) => !file.startsWith(join(folder, 'infra/local/')))
-    .concat(
-      ['package-lock.json', 'npm-shrinkwrap.json', 'cdk.json'].map((name) => join(folder, name)).filter(existsSync),
-    )
+    .filter((file) => !file.startsWith(join(root, 'infra/local/')))
+    .concat(join(root, 'cdk.json'))
     .sort();
   // Read one after the other: reading 1,600 small files in parallel takes four times as long.
-  return hash(...files.flatMap((file) => [relative(folder, file), readFileSync(file)]));
+  return hash(...files.flatMap((file) => [relative(root, file), readFileSync(file)]));
 };
 
 const stackInput = (sources: string, settings: Record<string, unknown>, validate: boolean): string =>

@@ -1,5 +1,6 @@
 import type { Finding } from '#clients/cli/account-checks.ts';
 import { type Caller, query } from '#clients/cli/ask-aws.ts';
+import { dataFormatOutput } from '#infra/settings/data-format.ts';
 import { settingsOutput } from '#infra/settings/settings.ts';
 
 /** What a deployment says about itself. */
@@ -8,6 +9,8 @@ export interface Deployed {
   settings: Record<string, unknown>;
   /** When CloudFormation last changed it: UTC, ISO 8601. */
   updatedAt: string;
+  /** Of its data (settings/data-format.ts); 0 before it was recorded. */
+  dataFormat: number;
 }
 
 const entities: Record<string, string> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
@@ -68,7 +71,8 @@ const stackSettings = async (caller: Caller, stackName: string): Promise<Deploye
       todo: 'If an earlier version deployed it, run npx cdk deploy --all once with all its settings. If it is another application, choose -c stackName=….',
     };
   }
-  return { settings: JSON.parse(value) as Record<string, unknown>, updatedAt };
+  const settings = JSON.parse(value) as Record<string, unknown>;
+  return { settings, updatedAt, dataFormat: Number(outputIn(text, dataFormatOutput) ?? 0) };
 };
 
 /**

@@ -8,6 +8,8 @@ import { CommandError, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { configuration, preflight } from '#clients/cli/preflight.ts';
 import { root } from '#clients/cli/run-program.ts';
 import { ask, columns, isAttended, print, say } from '#clients/cli/terminal.ts';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { readSettings, SettingsError, settingText } from '#infra/settings/settings.ts';
 import { type Deployed, deployedSettings } from './deployed-settings.ts';
 import { existingDataFindings } from './existing-data/findings.ts';
@@ -94,6 +96,15 @@ const { values } = parseArgs({
   },
 });
 
+/** @throws {CommandError} for a version that would misread the data */
+const checkFormat = (deployed: Deployed | undefined): void => {
+  if (!deployed || deployed.dataFormat <= dataFormat) return;
+  throw new CommandError(
+    `The deployed platform writes data of format ${deployed.dataFormat}, which this version (format ${dataFormat}) would misread. Deploy that version or a later one. ` +
+      'To go back all the same, restore the table to a time before that upgrade (infra/docs/recovery.md), and deploy with npx cdk deploy --all --no-previous-parameters, all settings and -c tableName=….',
+  );
+};
+
 const deploy = async (): Promise<number> => {
   const { context: file = {} } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
@@ -103,9 +114,13 @@ const deploy = async (): Promise<number> => {
   const deployed = await readDeployed(stackName);
   const unreadable = deployed && isFinding(deployed) ? deployed : undefined;
   const known = deployed && !isFinding(deployed) ? deployed : undefined;
+  checkFormat(known);
   const plan = unreadable ? undefined : planSettings({ deployed: known, file, given, reset: values.reset });
 
-  const { account, region, missing, low } = await preflight(plan?.context ?? { ...file, ...given });
+  const { account, region, missing, low } = await preflight(
+    plan?.context ?? { ...file, ...given },
+    referenceOf(baseImages().node),
+  );
   if (unreadable) missing.push(unreadable);
   else if (plan && account && region) missing.push(...(await dataFindings(region, plan)));
   if (missing.length || !plan) {

@@ -83,7 +83,7 @@ export const planSettings = (sources: SettingSources, now = Date.now()): Setting
   const next = readSettings(context);
   const { chosen } = next;
   const kept = Object.keys(chosen).filter((name) => json(chosen[name]) === json(deployed?.settings[name]));
-  if (!deployed) return { context, chosen, kept, changed: [], warnings: warningsOf(sources) };
+  if (!deployed) return { context, chosen, kept, changed: [], warnings: warningsOf(sources, chosen) };
 
   // Settings that this version does not know have no effect any more.
   const former = readSettings(without(deployed.settings, (name) => !isSetting(name)));
@@ -101,17 +101,24 @@ export const planSettings = (sources: SettingSources, now = Date.now()): Setting
         sensitive: hasEffect && !harmless.has(name),
       };
     });
-  return { context, chosen, kept, changed, warnings: warningsOf(sources) };
+  return { context, chosen, kept, changed, warnings: warningsOf(sources, chosen) };
 };
 
+/** Functions outside a network reach no private address. */
+const withoutNetwork = (chosen: Record<string, unknown>): string[] =>
+  'outboundAllowedCidrs' in chosen && !('functionSubnetIds' in chosen)
+    ? ['outboundAllowedCidrs has no effect without functionSubnetIds and functionSecurityGroupIds.']
+    : [];
+
 /** A value in cdk.json returns with the next deployment. */
-const warningsOf = ({ file, given }: SettingSources): string[] =>
+const warningsOf = ({ file, given }: SettingSources, chosen: Record<string, unknown>): string[] =>
   Object.keys(settingsOf(file))
     .filter((name) => name in given && String(given[name]) !== String(file[name]))
     .map(
       (name) =>
         `cdk.json sets ${name} to ${json(file[name])}, which returns with the next deployment: change it there.`,
-    );
+    )
+    .concat(withoutNetwork(chosen));
 
 const minuteMs = 60_000;
 /** Workload identity tokens are valid for up to a day, and verifiers keep the published keys for 15 minutes. */

@@ -17,6 +17,7 @@ export const Runner: HttpDeclaration = {
     'fetchProvider',
     'runnerProgram',
     'traced',
+    'environmentLogs',
   ],
   rights: (may) => [
     // Reads teams and projects: the creator of a run must still have the permission to apply when its runner claims the
@@ -28,6 +29,7 @@ export const Runner: HttpDeclaration = {
     may.seeMissingObjects(),
     may.answerExecutions('Heartbeat'),
     may.signIdentities(),
+    may.pushLogs(),
     may.fetchProviders(),
     ...may.readRunnerProgram(),
   ],

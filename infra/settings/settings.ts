@@ -107,6 +107,12 @@ const schema = v.object({
   runRetentionDays: v.optional(whole(shortestRetentionDays, 3653)),
   /** Private ranges that URLs of run tasks may resolve to, e.g. 10.1.0.0/16; none by default. */
   outboundAllowedCidrs: v.optional(ranges),
+  /**
+   * Private network of the functions that call run tasks, notifications, forges and sign-in issuers; set both or neither.
+   * The subnets need a NAT gateway, because these functions call AWS and the internet too.
+   */
+  functionSubnetIds: v.optional(texts),
+  functionSecurityGroupIds: v.optional(texts),
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...existingDataEntries,
@@ -129,10 +135,18 @@ const schema = v.object({
   emailSender: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
   /** Alarm recipient. */
   alarmEmail: v.optional(v.pipe(v.string(), v.email('must be an e-mail address'))),
+  /** Existing SNS topic that alarms are published to, as well. Its policy and key must let CloudWatch publish. */
+  alarmTopicArn: v.optional(
+    v.pipe(v.string(), v.regex(/^arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:[\w.-]+$/, 'must be the ARN of a topic in SNS')),
+  ),
 });
+
+export const settingEntries = schema.entries;
 
 type Raw = v.InferOutput<typeof schema>;
 export type SettingName = keyof Raw;
+/** The settings as an operator may give them, all optional. */
+export type GivenSettings = Partial<Raw>;
 export type Settings = Omit<Raw, 'terraformEngine' | 'terraformVersion'> & {
   terraformEngine: 'terraform' | 'tofu';
   terraformVersion: string;
@@ -178,33 +192,39 @@ export const settingText = (value: unknown): string => (Array.isArray(value) ? v
 
 /**
  * Reads CDK context and ignores CDK's own keys.
+ * @param references settings that name resources of the same app, so that their values are unknown at synthesis
  * @throws {SettingsError} that names the setting, the problem and where it is set
  */
-export const readSettings = (context: Record<string, unknown>): Settings => {
+export const readSettings = (
+  context: Record<string, unknown>,
+  references: GivenSettings = {},
+  where = 'Settings in cdk.json ("context") or -c options',
+): Settings => {
   const ours = settingsOf(context);
+  const all = { ...ours, ...references };
   const problems = Object.keys(ours)
     .filter((key) => !isSetting(key))
     .map((key) => `${key}: unknown setting (known settings: ${Object.keys(schema.entries).join(', ')})`);
   const result = v.safeParse(schema, ours);
   for (const issue of result.issues ?? []) problems.push(`${v.getDotPath(issue)}: ${readable(issue)}`);
-  if ('vpcId' in ours !== 'subnetIds' in ours)
-    problems.push('vpcId, subnetIds: set both, or neither for a new network');
+  if ('vpcId' in all !== 'subnetIds' in all) problems.push('vpcId, subnetIds: set both, or neither for a new network');
+  if ('functionSubnetIds' in all !== 'functionSecurityGroupIds' in all)
+    problems.push('functionSubnetIds, functionSecurityGroupIds: set both, or neither');
   problems.push(
-    ...domainProblems(ours),
-    ...existingDataProblems(ours),
-    ...signInProblems(ours),
-    ...githubAppProblems(ours),
-    ...organizationProblems(ours),
-    ...warmRunnerProblems(ours),
-    ...traceProblems(ours),
+    ...domainProblems(all),
+    ...existingDataProblems(all),
+    ...signInProblems(all),
+    ...githubAppProblems(all),
+    ...organizationProblems(all),
+    ...warmRunnerProblems(all),
+    ...traceProblems(all),
   );
   if (problems.length || !result.success)
-    throw new SettingsError(
-      `Settings in cdk.json ("context") or -c options:\n${problems.map((p) => `  ${p}`).join('\n')}`,
-    );
+    throw new SettingsError(`${where}:\n${problems.map((p) => `  ${p}`).join('\n')}`);
   const terraformEngine = result.output.terraformEngine ?? 'terraform';
   return {
     ...result.output,
+    ...references,
     terraformEngine,
     terraformVersion: result.output.terraformVersion ?? imageVersions[terraformEngine],
     chosen: chosenOf(ours, result.output),

@@ -1,12 +1,11 @@
-import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
+import type * as apigateway from 'aws-cdk-lib/aws-apigatewayv2';
 import type * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as logs from 'aws-cdk-lib/aws-logs';
-import { Aws } from 'aws-cdk-lib/core';
 import { Construct, type IDependable } from 'constructs';
 import type { Settings } from '#infra/settings/settings.ts';
-import { apiBody } from './api-body.ts';
 import type { ApiRoute } from './api-routes.ts';
 import type { HttpDeclaration } from './declaration.ts';
+import { documentApi } from './document-api.ts';
 import { onlyDomain } from './domain-settings.ts';
 import { serveAt } from './domains.ts';
 import { type HttpFunction, httpFunctions } from './functions.ts';
@@ -24,6 +23,8 @@ const noLimit = { rate: 2_500, burst: 1_250 };
 
 export interface HttpApiProps {
   settings: Settings;
+  /** Of the platform. */
+  name: string;
   routes: ApiRoute[];
   /** Role with which API Gateway invokes functions. */
   roleArn: string;
@@ -39,24 +40,22 @@ export class HttpApi extends Construct {
   readonly #routes: ApiRoute[];
   readonly #settings: Settings;
 
-  constructor(scope: Construct, id: string, { settings, routes, roleArn }: HttpApiProps) {
+  constructor(scope: Construct, id: string, { settings, name, routes, roleArn }: HttpApiProps) {
     super(scope, id);
     this.#routes = routes;
     this.#settings = settings;
     const { domainName } = settings;
-    this.#api = new apigateway.CfnApi(this, 'Api', {
-      body: apiBody({
-        title: Aws.STACK_NAME,
-        description: 'Stepform: HCP Terraform API v2, logs, runner protocol, web page',
-        routes,
-        roleArn,
-        more: onlyDomain(domainName, settings),
-      }),
+    this.#api = documentApi(this, 'Api', {
+      title: name,
+      description: 'Stepform: HCP Terraform API v2, logs, runner protocol, web page',
+      routes,
+      roleArn,
+      more: onlyDomain(domainName, settings),
     });
     this.apiId = this.#api.ref;
     this.url = domainName === undefined ? this.#api.attrApiEndpoint : `https://${domainName}`;
     this.accessLog = new logs.LogGroup(this, 'AccessLog', {
-      logGroupName: vendedLogName('api'),
+      logGroupName: vendedLogName(name, 'api'),
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });

@@ -14,6 +14,11 @@ export interface Declaration {
   /** Defaults to 512. */
   memoryMiB?: number;
   environment: VariableGroup[];
+  /**
+   * Why it may invoke itself, directly or through others: Lambda ends other chains of 16 invocations (Lambda: recursive
+   * loop detection).
+   */
+  recursion?: string;
   /** In addition to its own log. */
   rights(may: Grants): Permission[];
 }

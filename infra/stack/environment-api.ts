@@ -10,7 +10,8 @@ import { environmentGovernanceRoutes } from '#infra/functions/environment-govern
 import { templateRoutes } from '#infra/functions/environment-templates.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import { apiBody, type BodyRoute } from './api-body.ts';
+import type { BodyRoute } from './api-body.ts';
+import { documentApi } from './document-api.ts';
 import { onlyDomain } from './domain-settings.ts';
 import { serveAt } from './domains.ts';
 import type { PlatformFunction } from './function.ts';
@@ -52,6 +53,8 @@ export const environmentFunctionIds = [...new Set(routes.map(({ target }) => tar
 
 export interface EnvironmentApiProps {
   settings: Settings;
+  /** Of the platform. */
+  name: string;
   /** Role with which API Gateway invokes functions. */
   roleArn: string;
 }
@@ -72,22 +75,20 @@ export class EnvironmentApi extends Construct {
   readonly #roleArn: string;
   readonly #settings: Settings;
 
-  constructor(scope: Construct, id: string, { settings, roleArn }: EnvironmentApiProps) {
+  constructor(scope: Construct, id: string, { settings, name, roleArn }: EnvironmentApiProps) {
     super(scope, id);
     this.#roleArn = roleArn;
     this.#settings = settings;
     const { environmentsDomainName: domainName } = settings;
-    this.#http = new apigateway.CfnApi(this, 'Http', {
-      body: apiBody({
-        title: `${Aws.STACK_NAME}-environments`,
-        description: "Stepform: environments (Coder's API)",
-        routes,
-        roleArn,
-        more: onlyDomain(domainName, settings),
-      }),
+    this.#http = documentApi(this, 'Http', {
+      title: `${name}-environments`,
+      description: "Stepform: environments (Coder's API)",
+      routes,
+      roleArn,
+      more: onlyDomain(domainName, settings),
     });
     const sockets = new apigateway.CfnApi(this, 'Sockets', {
-      name: `${Aws.STACK_NAME}-environment-logs`,
+      name: `${name}-environment-logs`,
       description: 'Stepform: log streams of environments',
       protocolType: 'WEBSOCKET',
       routeSelectionExpression: '$request.body.action',
@@ -98,7 +99,7 @@ export class EnvironmentApi extends Construct {
     this.socketUrl = `${host}/${stageName}`;
     this.connectionsArn = `arn:${Aws.PARTITION}:execute-api:${Aws.REGION}:${Aws.ACCOUNT_ID}:${sockets.ref}/${stageName}/*/@connections/*`;
     this.#accessLog = new logs.LogGroup(this, 'AccessLog', {
-      logGroupName: vendedLogName('environments'),
+      logGroupName: vendedLogName(name, 'environments'),
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });

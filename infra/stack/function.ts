@@ -6,6 +6,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledgeWildcard } from './acknowledge.ts';
 import type { Declaration } from './declaration.ts';
+import type { FunctionNetwork } from './function-network.ts';
 import { type Permission, statement } from './grants.ts';
 
 export interface PlatformFunctionProps {
@@ -16,6 +17,8 @@ export interface PlatformFunctionProps {
   bundle: string;
   environment: Record<string, string>;
   permissions: Permission[];
+  /** Absent: none, with access to public addresses only. */
+  network?: FunctionNetwork | undefined;
 }
 
 /** The construct of every function: one bundle, one role. */
@@ -29,17 +32,18 @@ export class PlatformFunction extends Construct {
       actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
       resources: [props.logGroup.logGroupArn],
     };
+    const permissions = [...props.permissions, ...(props.network?.permissions ?? [])];
     this.role = new iam.Role(this, 'Role', {
       assumedBy: new iam.ServicePrincipal('lambda.amazonaws.com'),
       description: `Stepform: ${id}`,
       inlinePolicies: {
-        Function: new iam.PolicyDocument({ statements: [own, ...props.permissions].map(statement) }),
+        Function: new iam.PolicyDocument({ statements: [own, ...permissions].map(statement) }),
       },
     });
-    for (const { wildcard, resources } of props.permissions) {
+    for (const { wildcard, resources } of permissions) {
       if (wildcard) for (const resource of resources) acknowledgeWildcard(this.role, resource, wildcard);
     }
-    const { description, timeoutSeconds, memoryMiB = 512 } = props.declaration;
+    const { description, timeoutSeconds, memoryMiB = 512, recursion } = props.declaration;
     this.function = new lambda.Function(this, 'Function', {
       description,
       runtime: lambda.Runtime.NODEJS_24_X,
@@ -55,8 +59,9 @@ export class PlatformFunction extends Construct {
       memorySize: memoryMiB,
       timeout: Duration.seconds(timeoutSeconds),
       environment: props.environment,
+      recursiveLoop: recursion ? lambda.RecursiveLoop.ALLOW : undefined,
     });
-    // Fixed names: operators and the local platform find functions by them.
-    (this.function.node.defaultChild as lambda.CfnFunction).overrideLogicalId(`${id}Function`);
+    // On the resource itself: the construct would need the whole network, from a lookup with credentials.
+    if (props.network) (this.function.node.defaultChild as lambda.CfnFunction).vpcConfig = props.network.config;
   }
 }

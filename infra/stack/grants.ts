@@ -209,8 +209,10 @@ const onFunctions = (parts: Parts) => {
     resources: names.map((name) => requirePart(parts, name).functionArn),
   });
   return {
-    /** Sends a run's notifications, environment updates, commit statuses and trace. */
-    notify: (): Permission => invoke('notify', 'environmentSettle', 'commitStatus', 'trace'),
+    /** Sends a run's notifications, environment updates and logs, commit statuses and trace. */
+    notify: (): Permission => invoke('notify', 'environmentLogs', 'environmentSettle', 'commitStatus', 'trace'),
+    /** Sends new lines to the followers of an environment's log. */
+    pushLogs: (): Permission => invoke('environmentLogs'),
     /** Sends notifications that are not about a run's status. */
     tellPeople: (): Permission => invoke('notify'),
     /** Starts due builds of environments. */

@@ -11,6 +11,8 @@ import type { FunctionId } from './functions.ts';
 
 export interface OperationsProps {
   settings: Settings;
+  /** Of the platform. */
+  name: string;
   functions: Record<FunctionId, PlatformFunction>;
   machine: sfn.StateMachine;
   lostEvents: sqs.Queue;

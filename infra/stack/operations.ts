@@ -25,13 +25,13 @@ const period = Duration.minutes(5);
 /** Monitoring for operators: the executions' log, alarms, a dashboard. */
 export class Operations extends Construct {
   readonly #props: OperationsProps;
-  readonly #topic: sns.Topic | undefined;
+  readonly #topics: sns.ITopic[];
 
   constructor(scope: Construct, id: string, props: OperationsProps) {
     super(scope, id);
     this.#props = props;
     const history = this.#keepHistory();
-    this.#topic = this.#alarmTopic();
+    this.#topics = this.#alarmTopics();
     const counts = this.#counts();
     const { functions, machine, lostEvents } = props;
 
@@ -93,9 +93,9 @@ export class Operations extends Construct {
 
   /** Every event of every execution without its data, kept longer than the 90 days of Step Functions. */
   #keepHistory(): logs.LogGroup {
-    const { machine, settings } = this.#props;
+    const { machine, name, settings } = this.#props;
     const history = new logs.LogGroup(this, 'Executions', {
-      logGroupName: vendedLogName('executions'),
+      logGroupName: vendedLogName(name, 'executions'),
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });
@@ -130,9 +130,16 @@ export class Operations extends Construct {
     return history;
   }
 
-  #alarmTopic(): sns.Topic | undefined {
-    const { key, settings } = this.#props;
-    if (!settings.alarmEmail) return undefined;
+  #alarmTopics(): sns.ITopic[] {
+    const { alarmEmail, alarmTopicArn } = this.#props.settings;
+    return [
+      ...(alarmEmail ? [this.#mailTopic(alarmEmail)] : []),
+      ...(alarmTopicArn ? [sns.Topic.fromTopicArn(this, 'AlarmTopic', alarmTopicArn)] : []),
+    ];
+  }
+
+  #mailTopic(address: string): sns.Topic {
+    const { key } = this.#props;
     const topic = new sns.Topic(this, 'Alarms', { masterKey: key, enforceSSL: true });
     key.addToResourcePolicy(
       new iam.PolicyStatement({
@@ -152,7 +159,7 @@ export class Operations extends Construct {
         conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
       }),
     );
-    topic.addSubscription(new EmailSubscription(settings.alarmEmail));
+    topic.addSubscription(new EmailSubscription(address));
     return topic;
   }
 
@@ -174,7 +181,7 @@ export class Operations extends Construct {
     const filter = new logs.MetricFilter(this, `${name}Filter`, {
       logGroup,
       filterPattern,
-      metricNamespace: `Stepform/${Aws.STACK_NAME}`,
+      metricNamespace: `Stepform/${this.#props.name}`,
       metricName: name,
       metricValue: '1',
     });
@@ -188,14 +195,14 @@ export class Operations extends Construct {
     { threshold = 1, periods = 1 }: { threshold?: number; periods?: number } = {},
   ): void {
     const alarm = new cloudwatch.Alarm(this, name, {
-      alarmDescription: `${Aws.STACK_NAME}: ${description}`,
+      alarmDescription: `${this.#props.name}: ${description}`,
       metric,
       threshold,
       evaluationPeriods: periods,
       comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
     });
-    if (this.#topic) alarm.addAlarmAction(new SnsAction(this.#topic));
+    alarm.addAlarmAction(...this.#topics.map((topic) => new SnsAction(topic)));
   }
 }
 

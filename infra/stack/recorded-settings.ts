@@ -1,4 +1,5 @@
 import { CfnOutput, CfnParameter, CfnRule, Fn, type Stack } from 'aws-cdk-lib/core';
+import { dataFormat, dataFormatOutput } from '#infra/settings/data-format.ts';
 import { type Settings, SettingsError, settingsOutput } from '#infra/settings/settings.ts';
 
 /** CloudFormation's quota for the value of a parameter. */
@@ -32,4 +33,5 @@ export const recordSettings = (stack: Stack, { chosen }: Settings): void => {
     ],
   });
   new CfnOutput(stack, settingsOutput, { value });
+  new CfnOutput(stack, dataFormatOutput, { value: String(dataFormat) });
 };

@@ -4,6 +4,7 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import * as logs from 'aws-cdk-lib/aws-logs';
 import { Aws } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { Bundles } from '#infra/build/bundle.ts';
 import { type RunnerImage, type RunnerProgram, runnerImage } from '#infra/build/runner-image.ts';
 import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
@@ -25,6 +26,13 @@ const unneededCapabilities = [
 /** Names of architectures in ECS (RuntimePlatform). */
 const architectures = { arm64: 'ARM64', x86_64: 'X86_64' } as const;
 
+export interface RunnersProps {
+  settings: Settings;
+  /** Of the platform. */
+  name: string;
+  bundles: Bundles;
+}
+
 /**
  * The containers that run Terraform: one per phase or held run, on Fargate. They run customers' code, so they have no
  * permission in this account, no inbound network, and a read-only root file system. Any process in the task can fetch
@@ -45,8 +53,7 @@ export class Runners extends Construct {
   readonly #securityGroupId: string;
   readonly #publicIp: boolean;
 
-  /** @param bundle absolute path of the runner program; its folder is the image's build context */
-  constructor(scope: Construct, id: string, settings: Settings, bundle: string) {
+  constructor(scope: Construct, id: string, { settings, name, bundles }: RunnersProps) {
     super(scope, id);
     const { vpcId, subnetIds } = this.#network(settings);
     this.#subnetIds = subnetIds;
@@ -74,7 +81,7 @@ export class Runners extends Construct {
       retention: settings.logRetentionDays,
       removalPolicy: removalPolicy(settings),
     });
-    const image = runnerImage(this, settings, bundle);
+    const image = runnerImage(this, settings, bundles);
     this.program = image.program;
     this.taskRole = new iam.Role(this, 'TaskRole', {
       assumedBy: new iam.ServicePrincipal('ecs-tasks.amazonaws.com', {
@@ -84,7 +91,7 @@ export class Runners extends Construct {
     });
     this.executionRole = this.#executionRole(image);
 
-    const family = `${Aws.STACK_NAME}-runner`;
+    const family = `${name}-runner`;
     this.taskDefinitionArn = this.#taskDefinition(family, settings, image).ref;
     this.anyRevisionArn = `arn:${Aws.PARTITION}:ecs:${Aws.REGION}:${Aws.ACCOUNT_ID}:task-definition/${family}:*`;
   }

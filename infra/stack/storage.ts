@@ -54,30 +54,31 @@ export const existingStorage = (
   return { key, bucket, table };
 };
 
-/** Creates them. */
+/** Creates the parts that do not exist yet. */
 export class Storage extends Construct implements PlatformStorage {
-  readonly table: dynamodb.Table;
-  readonly bucket: s3.Bucket;
-  readonly key: kms.Key;
+  readonly table: dynamodb.ITable;
+  readonly bucket: s3.IBucket;
+  readonly key: kms.IKey;
 
-  constructor(scope: Construct, id: string, settings: Settings) {
+  /** @param existing parts of an earlier deployment, encrypted with its key */
+  constructor(scope: Construct, id: string, settings: Settings, existing: Partial<PlatformStorage> = {}) {
     super(scope, id);
     const keep = removalPolicy(settings);
+    this.key = existing.key ?? this.#key(settings, keep);
+    this.bucket = existing.bucket ?? this.#bucket(settings, keep);
+    this.table = existing.table ?? this.#table(settings, keep);
+  }
 
-    this.key = new kms.Key(this, 'Key', {
+  #key({ keyRotationDays }: Settings, keep: RemovalPolicy): kms.Key {
+    return new kms.Key(this, 'Key', {
       description: 'Stepform: table, bucket and sensitive variables',
       enableKeyRotation: true,
       // A single-region key can never become a multi-region key, which a table in another region needs (KMS:
       // multi-Region keys).
       multiRegion: true,
-      rotationPeriod: Duration.days(settings.keyRotationDays),
+      rotationPeriod: Duration.days(keyRotationDays),
       removalPolicy: keep,
     });
-
-    this.bucket = this.#bucket(settings, keep);
-    this.table = this.#table(settings, keep);
-    // Created last, so that a failed deployment never has to delete a protected table.
-    this.table.node.addDependency(this.bucket);
   }
 
   #table(settings: Settings, keep: RemovalPolicy): dynamodb.Table {
@@ -98,6 +99,8 @@ export class Storage extends Construct implements PlatformStorage {
       sortKey: { name: 'dueAt', type: dynamodb.AttributeType.STRING },
       projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
+    // Created last, so that a failed deployment never has to delete a protected table.
+    table.node.addDependency(this.bucket);
     return table;
   }
 

@@ -16,6 +16,7 @@ import { warmRunnerVariable } from './warm-runners.ts';
 export type InvokedPart =
   | 'notify'
   | 'trace'
+  | 'environmentLogs'
   | 'environmentSettle'
   | 'environmentSweep'
   | 'dataRetention'
@@ -86,6 +87,7 @@ const functionVariables = (parts: Parts) => {
     /** For functions that change the status of runs. */
     notify: () => ({
       NOTIFY_FUNCTION: nameOf('notify'),
+      ENVIRONMENT_LOGS_FUNCTION: nameOf('environmentLogs'),
       ENVIRONMENT_SETTLE_FUNCTION: nameOf('environmentSettle'),
       COMMIT_STATUS_FUNCTION: nameOf('commitStatus'),
       TRACE_FUNCTION: nameOf('trace'),
@@ -97,6 +99,7 @@ const functionVariables = (parts: Parts) => {
     commits: () => ({ FETCH_COMMIT_FUNCTION: nameOf('fetchCommit') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: nameOf('fetchProvider') }),
     versionControl: () => ({ VERSION_CONTROL_EVENT_FUNCTION: nameOf('versionControlEvent') }),
+    environmentLogs: () => ({ ENVIRONMENT_LOGS_FUNCTION: nameOf('environmentLogs') }),
     environmentSweep: () => ({ ENVIRONMENT_SWEEP_FUNCTION: nameOf('environmentSweep') }),
     dataRetention: () => ({ DATA_RETENTION_FUNCTION: nameOf('dataRetention') }),
   };

@@ -6,5 +6,5 @@ import { Aws, Fn } from 'aws-cdk-lib/core';
  * when it is full (CloudWatch Logs: enabling logging from AWS services; aws-cdk #28900). The stack id is unique, so a
  * log group that outlives its stack cannot conflict with the next deployment.
  */
-export const vendedLogName = (purpose: string): string =>
-  `/aws/vendedlogs/${Aws.STACK_NAME}/${purpose}/${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;
+export const vendedLogName = (platform: string, purpose: string): string =>
+  `/aws/vendedlogs/${platform}/${purpose}/${Fn.select(2, Fn.split('/', Aws.STACK_ID))}`;

@@ -158,3 +158,15 @@ it('an internal error is answered with a neutral 500, and its cause is logged', 
   expect(String(log.mock.calls[0]?.[0])).toContain(`/api/v2/workspaces/${workspace.id}`);
   log.mockRestore();
 });
+
+it('a full disk of a platform on one machine is answered with 507', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const workspace = await api.workspace();
+  api.aws.gate = () =>
+    Promise.reject(Object.assign(new Error('full'), { name: 'InsufficientStorage', statusCode: 507 }));
+  const answer = await api.get(`workspaces/${workspace.id}`);
+  api.aws.gate = undefined;
+  expect(answer.status).toBe(507);
+  expect(answer.body.errors[0].detail).toMatch(/disk of this platform is full/);
+  log.mockRestore();
+});

@@ -121,7 +121,7 @@ describe.runIf(separatesUsers)(`a link that init leaves${notSeparated}`, () => {
     const main = `${bulk}resource "terraform_data" "a" {\n  provisioner "local-exec" {\n    command = "${command}"\n  }\n}\n`;
     const script = `rm ../state/network/terraform.tfstate\nln -s ${flip} ../state/network/terraform.tfstate\n`;
     const state = stateWith('own');
-    const { content, job } = await attack(script, { readySeconds: 60, state }, main);
+    const { content, job } = await attack(script, { state }, main);
     plane.keepReady();
     const { claim, record: plan } = plane.offer(job);
     const runner = bench.start(claim);

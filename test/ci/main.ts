@@ -38,6 +38,8 @@ const runBeside = async (): Promise<void> => {
   await parts.run({ name: 'deployment', command: npm('e2e:elsewhere') });
   // Runs while calls, runners and the platform fail, then an audit.
   await parts.run({ name: 'chaos', command: npm('chaos', '--', '--minutes', '1', '--seed', '20') });
+  // Runs pass an upgrade from the commit before.
+  await parts.run({ name: 'upgrade', command: npm('upgrade') });
   await parts.run({
     name: 'changed files alone',
     command: npm('test:alone', '--', '--limit', String(changedFilesAlone)),
@@ -54,7 +56,7 @@ const runAll = async (): Promise<void> => {
   if (check.outcome === 'failed') {
     parts.end();
     await builds;
-    for (const name of ['template', 'deployment', 'chaos', 'changed files alone', 'tests'])
+    for (const name of ['template', 'deployment', 'chaos', 'upgrade', 'changed files alone', 'tests'])
       parts.skip(name, 'not begun: lint, types or unused code failed');
     return;
   }

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { example, host, Terraform } from './support/terraform.ts';
-import { client, newName, type Resource, resources, startRun, untilConfirmable, untilFinal } from './support/world.ts';
+import { client, newName } from './support/world.ts';
 
 /** In a separate organization, because the others have no cost estimates. */
 
@@ -10,31 +10,6 @@ beforeAll(async () => {
     name: home,
     email: 'costs@localhost',
     'cost-estimation-enabled': true,
-  });
-});
-
-const estimateOf = (run: Resource): Promise<Resource> => client.get(`/cost-estimates/${run.id.replace('run-', 'ce-')}`);
-const newWorkspace = (): Promise<Resource> => client.createWorkspace(home, newName());
-
-describe('a run of an organization with cost estimation', () => {
-  it('is estimated after its plan, and then waits to be confirmed', async () => {
-    const run = await untilConfirmable(await startRun(await newWorkspace(), { 'main.tf': resources(['a', 'b']) }));
-    expect(run.attributes.status).toBe('cost_estimated');
-    const at = run.attributes['status-timestamps'];
-    expect(at['planned-at'] <= at['cost-estimating-at'] && at['cost-estimating-at'] <= at['cost-estimated-at']).toBe(
-      true,
-    );
-    const { attributes } = await estimateOf(run);
-    expect(attributes).toMatchObject({
-      status: 'finished',
-      'resources-count': 2,
-      'matched-resources-count': 2,
-      'unmatched-resources-count': 0,
-      'delta-monthly-cost': '0.0',
-      resources: { matched: [{ address: 'terraform_data.a' }, { address: 'terraform_data.b' }], unmatched: [] },
-    });
-    await client.act(run.id, 'apply');
-    expect((await untilFinal(run)).attributes.status).toBe('applied');
   });
 });
 

@@ -99,19 +99,6 @@ output "word" {
     expect((await client.phase(again, 'apply')).attributes.status).toBe('unreachable');
   });
 
-  it('that destroys or only refreshes does nothing else', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const files = { 'main.tf': `${resources(['a', 'b'])}\noutput "a" { value = terraform_data.a.output }` };
-    await untilFinal(await startRun(workspace, files));
-    const refresh = await untilFinal(await startRun(workspace, files, { 'refresh-only': true }));
-    expect(refresh.attributes.status).toBe('planned_and_finished');
-    const destroyed = await untilFinal(await startRun(workspace, files, { 'is-destroy': true }));
-    expect(destroyed.attributes.status).toBe('applied');
-    expect((await client.phase(destroyed, 'apply')).attributes['resource-destructions']).toBe(2);
-    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
-    expect(state.attributes.resources).toEqual([]);
-  });
-
   it('whose plan fails reports the reason in one line and releases the workspace', {
     tags: ['elsewhere'],
   }, async () => {
@@ -177,19 +164,5 @@ resource "terraform_data" "slow" {
     } finally {
       await slow.close();
     }
-  });
-
-  it('that saves its plan lets others pass, and is queued when confirmed', async () => {
-    const workspace = await newWorkspace();
-    const saved = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'save-plan': true });
-    const stored = await untilStatus(saved, 'planned_and_saved');
-    expect(stored.attributes).toMatchObject({ status: 'planned_and_saved', actions: { 'is-confirmable': true } });
-    await untilUnlocked(workspace);
-
-    const other = await untilConfirmable(await client.createRun(workspace.id));
-    await client.act(saved.id, 'apply');
-    expect((await client.run(saved.id)).attributes.status).toBe('confirmed');
-    await client.act(other.id, 'discard');
-    expect((await untilFinal(saved)).attributes.status).toBe('applied');
   });
 });

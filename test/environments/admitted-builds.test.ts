@@ -1,61 +1,41 @@
 import { gunzipSync } from 'node:zlib';
-import { afterEach, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import type { Template } from '#environments/templates/records.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
-/** Builds, imports and dry runs on a machine restricted to runs of another organization. */
+/** Builds, imports and dry runs while the platform starts no runs of the organization. */
 
-let world: Environments;
-let template: Template;
-beforeAll(async () => {
-  world = await startEnvironments();
-  template = await world.addTemplate();
-});
-afterEach(() => {
-  delete process.env.RUNS_OF;
-});
+const world = await startEnvironments();
+const template = await world.addTemplate();
+const drain = async (input: object) => (await import('#lifecycle/drain/handler.ts')).handler(input);
 
-const detail = expect.stringMatching(/starts runs of organization other only \(STEPFORM_RUNS_OF\), not of acme/);
+const restrict = async () => Object.assign(process.env, { RUNS_OF: 'other' });
+const unrestrict = async () => delete process.env.RUNS_OF;
+const only = /starts runs of organization other only \(STEPFORM_RUNS_OF\), not of acme/;
+const start = () => drain({ action: 'start', reason: 'upgrade' });
+const resume = () => drain({ action: 'resume' });
 
-it('the first build is rejected, and leaves no environment', async () => {
-  process.env.RUNS_OF = 'other';
-  const name = uniqueName('dev');
-  const { status, body } = await world.create(template, { name });
-  expect([status, body]).toEqual([409, expect.objectContaining({ detail })]);
-  expect((await world.call('GET', `/users/me/workspace/${name}`)).status).toBe(404);
-});
-
-it('builds of an environment are rejected, and it can be started again afterwards', async () => {
+it.each<[string, () => Promise<unknown>, () => Promise<unknown>, RegExp]>([
+  ['a machine is restricted to another organization', restrict, unrestrict, only],
+  ['the platform is drained', start, resume, /starts no new runs now: upgrade\./],
+])('builds, imports and dry runs are rejected without a trace while %s, and accepted afterwards', async (...row) => {
+  const [, begin, end, reason] = row;
   const [id, other] = [await world.running(template), await world.running(template)];
-  process.env.RUNS_OF = 'other';
-  const path = `/workspaces/${id}/builds`;
-  const { status, body } = await world.call('POST', path, { body: { transition: 'stop' } });
-  expect([status, body]).toEqual([409, expect.objectContaining({ detail })]);
-  const orphan = await world.call('POST', `/workspaces/${other}/builds`, {
-    body: { transition: 'delete', orphan: true },
-  });
-  expect(orphan.status, 'without a run').toBe(201);
-  delete process.env.RUNS_OF;
-  expect((await world.call('POST', path, { body: { transition: 'stop' } })).status).toBe(201);
-});
-
-it('a dry run of a template version is rejected', async () => {
-  process.env.RUNS_OF = 'other';
-  const path = `/templateversions/${template.activeVersionId}/dry-run`;
-  const { status, body } = await world.call('POST', path, { body: { workspace_name: 'w', rich_parameter_values: [] } });
-  expect([status, body]).toEqual([409, expect.objectContaining({ detail })]);
-});
-
-it('a template version is rejected, because its import would run it', async () => {
-  process.env.RUNS_OF = 'other';
+  const name = uniqueName('dev');
   const body = gunzipSync(await packFiles({ 'main.tf': '' })).toString('latin1');
-  const headers = { 'content-type': 'application/x-tar' };
-  const file = await world.call('POST', '/files', { body, headers });
-  const organization = (await world.call('GET', '/organizations/acme')).body.id;
-  const version = await world.call('POST', `/organizations/${organization}/templateversions`, {
-    body: { file_id: file.body.hash, storage_method: 'file', provisioner: 'terraform', tags: {} },
-  });
-  expect([version.status, version.body]).toEqual([409, expect.objectContaining({ detail })]);
+  const file = await world.call('POST', '/files', { body, headers: { 'content-type': 'application/x-tar' } });
+  await begin();
+  for (const answer of [
+    await world.create(template, { name }),
+    await world.build(id, 'stop'),
+    await world.call('POST', `/templateversions/${template.activeVersionId}/dry-run`, { body: {} }),
+    await world.call('POST', '/organizations/acme/templateversions', { body: { file_id: file.body.hash } }),
+  ])
+    expect(answer).toMatchObject({ status: 409, body: { detail: expect.stringMatching(reason) } });
+  expect((await world.call('GET', `/users/me/workspace/${name}`)).status).toBe(404);
+  const orphan = await world.build(other, 'delete', { body: { transition: 'delete', orphan: true } });
+  expect(orphan.status, 'without a run').toBe(201);
+  await end();
+  expect((await world.build(id, 'stop')).status).toBe(201);
 });

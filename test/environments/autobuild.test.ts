@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startEnvironments } from './support.ts';
 
 /** Scheduled actions of the platform; the test controls the clock. */
 
 const world = await startEnvironments();
 const { lookAt } = await import('#environments/workspaces/executor.ts');
-afterAll(() => world.api.close());
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -84,8 +83,7 @@ describe('autostart', () => {
     const template = await world.addTemplate();
     const schedule = { autostart_schedule: 'CRON_TZ=UTC 30 9 * * Mon-Fri', automatic_updates: 'always' };
     const id = await world.running(template, schedule);
-    await world.build(id, 'stop');
-    await world.end(id);
+    await world.built(id, 'stop');
     const { updateTemplate } = await import('#environments/templates/records.ts');
     const activeVersionId = await world.addVersion(template);
     await updateTemplate(template, { activeVersionId });
@@ -98,39 +96,41 @@ describe('autostart', () => {
     expect((await world.latest(id)).versionId).toBe(activeVersionId);
   });
 
-  it('does not start an environment without owner, and retries the next day', async () => {
-    const member = await world.members.withLevel('acme', 'write');
-    const template = await world.addTemplate();
-    const body = { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' };
-    const id = await world.running(template, body, { token: member.token });
-    await world.build(id, 'stop');
-    await world.end(id);
-    const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
-    await leaveTeam(member.team, member.id);
-    // Seeing the project is not enough.
-    await joinTeam((await world.members.withLevel('acme', 'read')).team, member.id);
-    later(2 * hour);
-    await sweep();
-    expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
-    expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
-  });
-
-  it('does not start beyond the owner’s quota, and retries at its next time', async () => {
-    const member = await world.members.withLevel('acme', 'write');
+  /** A stopped environment that starts at nine. */
+  const stopped = async (owner: { token: string }) => {
     const template = await world.addTemplate();
     const { putFound } = await import('#environments/templates/versions.ts');
     const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: 5, metadata: [] };
     await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
-    const id = await world.running(template, { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, { token: member.token });
-    await world.build(id, 'stop');
-    await world.end(id);
-    const { uuidOf } = await import('#environments/host/uuid.ts');
-    const path = `/organizations/acme/members/${uuidOf(member.id)}/workspace-quota`;
-    await world.call('PUT', path, { body: { budget: 4 } });
+    const { token } = owner;
+    const id = await world.running(template, { autostart_schedule: 'CRON_TZ=UTC 0 9 * * *' }, { token });
+    await world.built(id, 'stop');
+    return id;
+  };
+  const isNotStarted = async (id: string) => {
     later(2 * hour);
     await sweep();
     expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
     expect((await world.environmentOf(id)).dueAt).toBe('2026-01-06T09:00:00.000Z');
+  };
+
+  it('does not start an environment without owner, and retries the next day', async () => {
+    const member = await world.members.withLevel('acme', 'write');
+    const id = await stopped(member);
+    const { joinTeam, leaveTeam } = await import('#resources/users/memberships.ts');
+    await leaveTeam(member.team, member.id);
+    // Seeing the project is not enough.
+    await joinTeam((await world.members.withLevel('acme', 'read')).team, member.id);
+    await isNotStarted(id);
+  });
+
+  it('does not start beyond the owner’s quota, and retries at its next time', async () => {
+    const member = await world.members.withLevel('acme', 'write');
+    const id = await stopped(member);
+    const { uuidOf } = await import('#environments/host/uuid.ts');
+    const path = `/organizations/acme/members/${uuidOf(member.id)}/workspace-quota`;
+    await world.call('PUT', path, { body: { budget: 4 } });
+    await isNotStarted(id);
     await world.call('PUT', path, { body: { budget: 5 } });
     later(24 * hour);
     await sweep();
@@ -153,8 +153,7 @@ describe('dormancy', () => {
       dormant_at: new Date(begin + 25 * hour).toISOString(),
       deleting_at: new Date(begin + 73 * hour).toISOString(),
     });
-    await world.build(woken, 'start');
-    await world.end(woken);
+    await world.built(woken, 'start');
     expect((await world.environmentOf(woken)).dormantAt).toBeUndefined();
     later(49 * hour);
     await sweep();
@@ -165,8 +164,7 @@ describe('dormancy', () => {
   it('marks stopped environments without a build, and follows a changed template', async () => {
     const template = await world.addTemplate();
     const id = await world.running(template);
-    await world.build(id, 'stop');
-    await world.end(id);
+    await world.built(id, 'stop');
     const changed = await world.call('PATCH', `/templates/${template.id}`, { body: { time_til_dormant_ms: hour } });
     expect(changed.status).toBe(200);
     later(2 * hour);
@@ -190,6 +188,10 @@ it('an environment is built once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
+  const builds = (await world.api.aws.items()).filter(
+    ({ sk, environmentId }) => sk === 'ENVBUILD' && environmentId === id,
+  );
+  expect(builds).toHaveLength(2);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });
 

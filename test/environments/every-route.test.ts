@@ -1,35 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { globSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { expect, it } from 'vitest';
 import type { Route } from '#environments/host/route.ts';
 import { hostileTexts } from '#test/fuzz/random.ts';
 import { actingAs } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Every route of the environments' API: called by users without access, and with arbitrary JSON and paths. */
 
-let world: Environments;
-let routes: Route[];
-/** Ids by the name of the path parameter. */
-let ids: Record<string, string>;
-let outsiders: Record<string, string>;
-/** Tokens that this API does not accept. */
-let others: Record<string, string>;
-
-const modules = () =>
-  Promise.all([
-    import('#environments/routes.ts').then(({ routes: all }) => all),
-    import('#environments/workspaces/create.ts').then((module) => module.createEnvironmentRoutes),
-    import('#environments/builds/build-routes.ts').then((module) => module.startBuildRoutes),
-    import('#environments/builds/state-routes.ts').then((module) => module.buildStateRoutes),
-    import('#environments/templates/file-routes.ts').then((module) => module.fileRoutes),
-    import('#environments/templates/template-routes.ts').then((module) => module.templateRoutes),
-    import('#environments/templates/version-routes.ts').then((module) => module.versionRoutes),
-    import('#environments/templates/dry-run-routes.ts').then((module) => module.dryRunRoutes),
-    import('#environments/templates/template-version-routes.ts').then((module) => module.templateVersionRoutes),
-    import('#environments/quotas/routes.ts').then((module) => module.quotaRoutes),
-    import('#environments/prebuilds/routes.ts').then((module) => module.prebuildRoutes),
-    import('#environments/audit/routes.ts').then((module) => module.auditRoutes),
-    import('#environments/metrics/routes.ts').then((module) => module.metricRoutes),
-  ]);
+const world = await startEnvironments();
+const allRoutes = async (): Promise<Route[]> => {
+  const files = globSync('functions/environments/**/{*routes,create}.ts');
+  const modules = await Promise.all(files.map((file) => import(resolve(file))));
+  const lists = modules.flatMap((module) => Object.values(module)).filter(Array.isArray);
+  return [...new Set(lists.flat())].filter((route) => Object.hasOwn(route, 'answer'));
+};
 
 const tokensOfOthers = async (): Promise<Record<string, string>> => {
   const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
@@ -51,45 +36,42 @@ const tokensOfOthers = async (): Promise<Record<string, string>> => {
   };
 };
 
-beforeAll(async () => {
-  world = await startEnvironments();
-  routes = (await modules()).flat();
-  const template = await world.addTemplate({ name: 'the-template' });
-  const { api, members } = world;
-  const removed = await members.withLevel('acme', 'write');
-  const id = await world.running(template, { name: 'the-environment' }, { token: removed.token });
-  const { username } = (await world.call('GET', '/users/me', { token: removed.token })).body;
-  const build = await world.latest(id);
-  const groups = (await world.call('GET', '/organizations/acme/groups')).body;
-  ids = {
-    workspace: id,
-    template: template.id,
-    version: template.activeVersionId,
-    build: build.id,
-    user: username,
-    organization: 'acme',
-    group: groups[0].id,
-    name: 'the-environment',
-    number: '1',
-    file: build.fileId,
-    job: template.activeVersionId,
-    key: 'at-1',
-  };
-  const { removeMember } = await import('#resources/users/memberships.ts');
-  await removeMember({ organization: 'acme', userId: removed.id });
-  const stranger = await members.newUser('stranger');
-  await actingAs(api, stranger.token).post('organizations', { name: 'elsewhere', email: 'a@b.test' });
-  const audit = await api.post('organizations/acme/authentication-token?token=audit-trails', {});
-  outsiders = {
-    'the owner of another organization': stranger.token,
-    'the environment’s owner, after leaving': removed.token,
-    'the audit trail’s reader': audit.body.data.attributes.token,
-    'a member of no team': (await members.member('acme')).token,
-  };
-  others = await tokensOfOthers();
-});
-afterAll(() => world.api.close());
-
+const routes = await allRoutes();
+const template = await world.addTemplate({ name: 'the-template' });
+const { api, members } = world;
+const removed = await members.withLevel('acme', 'write');
+const id = await world.running(template, { name: 'the-environment' }, { token: removed.token });
+const { username } = (await world.call('GET', '/users/me', { token: removed.token })).body;
+const build = await world.latest(id);
+const groups = (await world.call('GET', '/organizations/acme/groups')).body;
+/** By the name of the path parameter. */
+const ids: Record<string, string> = {
+  workspace: id,
+  template: template.id,
+  version: template.activeVersionId,
+  build: build.id,
+  user: username,
+  organization: 'acme',
+  group: groups[0].id,
+  name: 'the-environment',
+  number: '1',
+  file: build.fileId,
+  job: template.activeVersionId,
+  key: 'at-1',
+};
+const { removeMember } = await import('#resources/users/memberships.ts');
+await removeMember({ organization: 'acme', userId: removed.id });
+const stranger = await members.newUser('stranger');
+await actingAs(api, stranger.token).post('organizations', { name: 'elsewhere', email: 'a@b.test' });
+const audit = await api.post('organizations/acme/authentication-token?token=audit-trails', {});
+const outsiders = {
+  'the owner of another organization': stranger.token,
+  'the environment’s owner, after leaving': removed.token,
+  'the audit trail’s reader': audit.body.data.attributes.token,
+  'a member of no team': (await members.member('acme')).token,
+};
+/** Tokens that this API does not accept. */
+const others = await tokensOfOthers();
 const pathOf = ({ path }: Route, values = ids): string =>
   path.replace(/^\/api\/v2/, '').replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? 'x'));
 

@@ -1,16 +1,12 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { actingAs, type Sent, uniqueName } from '#test/support/api.ts';
 import { preset } from './presets.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Invalid input of the environments' API, and visibility of other users. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 describe('unknown input', () => {
   it('in a body is refused by name, and nothing is created', async () => {
@@ -36,7 +32,7 @@ describe('unknown input', () => {
     ['a route for others', 'GET', '/deployment/config', {}, 403, /^Forbidden.*contact your administrator/],
     ['an unknown route', 'GET', '/nothing', {}, 404, /^Route not found\.$/],
     ['an id that is no UUID', 'GET', '/workspaces/x', {}, 400, /^Invalid UUID "x"/],
-    ['an unknown user', 'GET', '/users/nobody', {}, 404, /^Resource not found or you do not have access/],
+    ['an unknown user', 'GET', '/users/no-such-user', {}, 404, /^Resource not found or you do not have access/],
     ['a body of 3 MB', 'POST', '/authcheck', { body: ' '.repeat(3e6) }, 413, /^payload too large.*maximum is 2097152/],
   ])('gets an answer that names the reason: %s', async (_, method, path, sent, status, text) => {
     const { status: answered, body } = await world.call(method, path, sent);
@@ -96,90 +92,84 @@ describe('unknown input', () => {
 it('an environment is created only from one template, with a usable version and valid settings', async () => {
   const template = await world.addTemplate({ allowUserAutostart: false, requireActiveVersion: true });
   const { id: template_id, activeVersionId } = template;
-  const old = await world.addVersion(template);
-  const plain = await world.addTemplate();
-  const create = async (body: object, sent = {}, user = 'me') => {
-    const answer = await world.call('POST', `/users/${user}/workspaces`, {
-      body: { name: uniqueName('dev'), ...body },
-      ...sent,
-    });
-    return [answer.status, answer.body.validations?.[0].field ?? answer.body.message];
-  };
-  const unset = '00000000-0000-0000-0000-000000000000';
-  const detail = 'Validation failed for tag "uuid" with value: "x"';
-  const wrong = (await world.call('POST', '/users/me/workspaces', { body: { name: 'dev', template_id: 'x' } })).body;
-  expect(wrong.validations).toEqual([{ field: 'template_id', detail }]);
-  expect(await create({})).toEqual([400, 'template_id']);
-  expect(await create({ template_id, template_version_id: old })).toEqual([400, 'template_id']);
-  expect(await create({ template_id: crypto.randomUUID() })).toEqual([
-    400,
-    expect.stringMatching(/^Template .* not found/),
-  ]);
-  for (const name of ['new', 'a--b', 'x'.repeat(33)])
-    expect(await create({ template_id, name })).toEqual([400, 'name']);
-  expect(await create({ template_id, autostart_schedule: '0 9 * * *' })).toEqual([
-    400,
-    expect.stringContaining('Autostart is not allowed'),
-  ]);
-  const { id } = plain;
-  expect(await create({ template_id: id, autostart_schedule: 'at nine' })).toEqual([400, 'schedule']);
-  for (const ttl_ms of [59_999, 30 * 24 * 3_600_000, 60_000.5])
-    expect(await create({ template_id: id, ttl_ms })).toEqual([400, 'ttl_ms']);
-  expect(await create({ template_id: id, template_version_preset_id: old })).toEqual([
-    400,
-    'The preset does not belong to the template version.',
-  ]);
-  const empty = await world.create(plain, { autostart_schedule: '', ttl_ms: 0 });
-  expect(empty.body).toMatchObject({ autostart_schedule: null, ttl_ms: null });
-  const manual = await world.addTemplate({ allowUserAutostop: false, deprecationMessage: 'old' });
-  expect((await create({ template_id: manual.id }))[1]).toContain('has been deprecated');
-  await world.call('PATCH', `/templates/${manual.id}`, { body: { deprecation_message: '' } });
-  expect(await create({ template_id: manual.id, ttl_ms: 60_000 })).toEqual([400, 'ttl_ms']);
+  const [old, archived] = [await world.addVersion(template), await world.addVersion(template)];
+  await world.call('POST', `/templateversions/${archived}/archive`);
+  const { id } = await world.addTemplate();
+  const manual = await world.addTemplate({ allowUserAutostop: false });
+  const deprecated = await world.addTemplate({ deprecationMessage: 'old' });
   const person = await world.members.withLevel('acme', 'plan');
-  expect(await create({ template_version_id: old }, person)).toEqual([403, 'insert workspace build']);
-  expect((await create({ template_version_id: activeVersionId, template_id: unset }, person))[0]).toBe(201);
-  await world.call('POST', `/templateversions/${old}/archive`);
-  expect((await create({ template_version_id: old }))[1]).toContain('Archived template versions');
   const { username } = (await world.call('GET', '/users/me', person)).body;
-  expect((await create({ template_id: id }, {}, username))[0], 'for another user').toBe(201);
-  expect((await create({ template_id: id }, person, 'owner'))[0]).toBe(403);
   await world.members.newUser('stranger-to-all');
-  for (const user of ['no-such-user', 'stranger-to-all'])
-    expect((await create({ template_id: id }, {}, user))[0], user).toBe(404);
+  const unset = '00000000-0000-0000-0000-000000000000';
+  for (const [body, status, why, sent = {}, user = 'me'] of [
+    [{}, 400, 'template_id'],
+    [{ template_id, template_version_id: old }, 400, 'template_id'],
+    [{ template_id: 'x' }, 400, 'template_id: Validation failed for tag "uuid" with value: "x"'],
+    [{ template_id: crypto.randomUUID() }, 400, ' not found'],
+    [{ template_id, name: 'new' }, 400, 'name'],
+    [{ template_id, name: 'a--b' }, 400, 'name'],
+    [{ template_id, name: 'x'.repeat(33) }, 400, 'name'],
+    [{ template_id, autostart_schedule: '0 9 * * *' }, 400, 'Autostart is not allowed'],
+    [{ template_id: id, autostart_schedule: 'at nine' }, 400, 'schedule'],
+    [{ template_id: id, ttl_ms: 59_999 }, 400, 'ttl_ms'],
+    [{ template_id: id, ttl_ms: 30 * 24 * 3_600_000 }, 400, 'ttl_ms'],
+    [{ template_id: id, ttl_ms: 60_000.5 }, 400, 'ttl_ms'],
+    [{ template_id: id, ttl_ms: 60_000, name: uniqueName('dev').padEnd(32, 'x') }, 201, ''],
+    [{ template_id: id, template_version_preset_id: old }, 400, 'The preset does not belong to the template version.'],
+    [{ template_id: manual.id, ttl_ms: 60_000 }, 400, 'ttl_ms'],
+    [{ template_id: deprecated.id }, 400, 'has been deprecated'],
+    [{ template_version_id: archived }, 400, 'Archived template versions'],
+    [{ template_version_id: old }, 403, 'insert workspace build', person],
+    [{ template_version_id: old }, 201, ''],
+    [{ template_version_id: activeVersionId, template_id: unset }, 201, '', person],
+    [{ template_id: id }, 201, '', {}, username],
+    [{ template_id: id }, 403, 'Unauthorized', person, 'owner'],
+    [{ template_id: id }, 404, 'not found', {}, 'no-such-user'],
+    [{ template_id: id }, 404, 'not found', {}, 'stranger-to-all'],
+  ] as [object, number, string, Sent?, string?][]) {
+    const path = `/users/${user}/workspaces`;
+    const answer = await world.call('POST', path, { body: { name: uniqueName('dev'), ...body }, ...sent });
+    const { message = '', validations: [{ field, detail }] = [{ field: '', detail: '' }] } = answer.body;
+    const reason = field ? `${field}: ${detail}` : message;
+    expect([body, answer.status, reason]).toEqual([body, status, expect.stringContaining(why)]);
+  }
+  const empty = await world.create({ ...template, id }, { autostart_schedule: '', ttl_ms: 0 });
+  expect(empty.body).toMatchObject({ autostart_schedule: null, ttl_ms: null });
 });
 
 it('a build with contradictory options or for another template is rejected, and not created', async () => {
   const template = await world.addTemplate({ requireActiveVersion: true });
   const person = await world.members.withLevel('acme', 'plan');
   const id = await world.running(template, {}, person);
-  const build = async (body: object, sent = {}) => {
-    const answer = await world.call('POST', `/workspaces/${id}/builds`, { body, ...sent });
-    return [answer.status, answer.body.message];
-  };
   const state = world.stateOf([]).toString('base64');
   const elsewhere = (await world.addTemplate()).activeVersionId;
-  expect(await build({ transition: 'start', dry_run: true })).toEqual([400, expect.stringContaining('dry_run')]);
-  expect((await build({ transition: 'stop', orphan: true }))[1]).toContain('only permitted when deleting');
-  expect((await build({ transition: 'delete', orphan: true, state }))[1]).toContain('alongside Orphan');
-  expect(await build({ transition: 'start', template_version_id: elsewhere })).toEqual([
-    400,
-    "template version doesn't match template",
-  ]);
-  expect(await build({ transition: 'start', template_version_preset_id: elsewhere })).toEqual([
-    400,
-    expect.stringContaining('preset'),
-  ]);
-  expect(await build({ transition: 'start', state: 'e30=' })).toEqual([400, 'The state is not valid.']);
-  expect(await build({ transition: 'start', state }, person)).toEqual([403, expect.stringContaining('custom state')]);
-  expect(await build({ transition: 'delete', orphan: true }, person)).toEqual([403, expect.stringContaining('state')]);
+  const refused = async (...rows: [string, object, number, string, Sent?][]) => {
+    for (const [transition, body, status, why, sent = {}] of rows) {
+      const answer = await world.build(id, transition, { ...sent, body: { transition, ...body } });
+      expect([body, answer.status, answer.body.message]).toEqual([body, status, expect.stringContaining(why)]);
+    }
+  };
+  await refused(
+    ['start', { dry_run: true }, 400, 'dry_run'],
+    ['stop', { orphan: true }, 400, 'only permitted when deleting'],
+    ['delete', { orphan: true, state }, 400, 'alongside Orphan'],
+    ['start', { template_version_id: elsewhere }, 400, "template version doesn't match template"],
+    ['start', { template_version_preset_id: elsewhere }, 400, 'preset'],
+    ['start', { state: 'e30=' }, 400, 'The state is not valid.'],
+    ['start', { state }, 403, 'custom state', person],
+    ['delete', { orphan: true }, 403, 'state', person],
+  );
   await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id: await world.addVersion(template) } });
-  expect(await build({ transition: 'start' }, person)).toEqual([403, 'insert workspace build']);
+  await refused(['start', {}, 403, 'insert workspace build', person]);
   expect((await world.latest(id)).number).toBe(1);
-  expect((await build({ transition: 'start', reason: 'ssh_connection' }))[0]).toBe(201);
-  expect(await world.latest(id)).toMatchObject({ number: 2, reason: 'ssh_connection' });
-  await world.end(id);
-  expect((await build({ transition: 'stop', reason: 'cli' }, person))[0], 'a stop takes any version').toBe(201);
-  expect((await world.latest(id)).reason).toBe('initiator');
+  const build = async (transition: string, reason: string, sent: Sent = {}) => {
+    const { status } = await world.build(id, transition, { ...sent, body: { transition, reason } });
+    const latest = await world.latest(id);
+    await world.end(id);
+    return [status, latest.number, latest.reason];
+  };
+  expect(await build('start', 'ssh_connection')).toEqual([201, 2, 'ssh_connection']);
+  expect(await build('stop', 'cli', person), 'a stop takes any version').toEqual([201, 3, 'initiator']);
 });
 
 it('a build takes the values of the request, its preset or the build before it, and is refused for an invalid one', async () => {

@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Sent } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Environments of an organization with an IP allowlist, through Coder's API. */
 
-let world: Environments;
-let token: string;
-beforeAll(async () => {
-  world = await startEnvironments();
-  const { memberHelpers } = await import('#test/support/members.ts');
-  ({ token } = await (await memberHelpers()).withLevel('acme', 'admin'));
-  const { id } = (
-    await world.api.post('organizations/acme/cidr-range-lists', {
-      name: 'office',
-      'enforcement-scope': 'organization',
-    })
-  ).body.data;
-  await world.api.post(`cidr-range-lists/${id}/relationships/cidr-ranges`, { range: '192.0.2.0/24' });
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
+const { token } = await world.members.withLevel('acme', 'admin');
+const office = { name: 'office', 'enforcement-scope': 'organization' };
+const list = (await world.api.post('organizations/acme/cidr-range-lists', office)).body.data.id;
+await world.api.post(`cidr-range-lists/${list}/relationships/cidr-ranges`, { range: '192.0.2.0/24' });
 
 const outside = '198.51.100.9';
 

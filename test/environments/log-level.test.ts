@@ -1,12 +1,9 @@
-import { afterEach, beforeAll, expect, it } from 'vitest';
-import { type Environments, startEnvironments } from './support.ts';
+import { afterEach, expect, it } from 'vitest';
+import { startEnvironments } from './support.ts';
 
 /** Builds with `log_level: debug`. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
+const world = await startEnvironments();
 
 afterEach(() => {
   delete process.env.ENVIRONMENTS_DEBUG;

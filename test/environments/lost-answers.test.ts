@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { preset } from './presets.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** The SDK retries a call whose response was lost, so a conditional write can find its own earlier write. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments({ attempts: 2 });
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments({ attempts: 2 });
 
 /** Calls the function once per AWS call that it makes, losing the response to that call. */
 const withEachAnswerLost = async (prepare: () => Promise<() => Promise<void>>): Promise<void> => {
@@ -58,15 +54,12 @@ it('a claimed prebuild belongs to its new owner and is built although responses 
 
 it('a state is replaced, and the environment accepts builds afterwards, although responses are lost', async () => {
   const template = await world.addTemplate();
-  const text = (serial: number) =>
-    Buffer.from(
-      JSON.stringify({ version: 4, terraform_version: '1.11.4', serial, lineage: 'l', outputs: {}, resources: [] }),
-    ).toString('base64');
+  const state = world.stateOf([]).toString('base64');
   await withEachAnswerLost(async () => {
     const id = await world.running(template);
     const build = await world.latest(id);
     return async () => {
-      const answer = await world.call('PUT', `/workspacebuilds/${build.id}/state`, { body: { state: text(1) } });
+      const answer = await world.call('PUT', `/workspacebuilds/${build.id}/state`, { body: { state } });
       expect(answer.status).toBe(204);
       expect((await world.build(id, 'stop')).status).toBe(201);
     };

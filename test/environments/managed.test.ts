@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Environments, startEnvironments } from './support.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
 
 /** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
 
-let world: Environments;
-let id: string;
-let workspaceId: string;
-
-beforeAll(async () => {
-  world = await startEnvironments();
-  id = await world.running(await world.addTemplate());
-  workspaceId = (await world.environmentOf(id)).workspaceId;
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
+const id = await world.running(await world.addTemplate());
+const { workspaceId } = await world.environmentOf(id);
 
 const data = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
 const to = (type: string, one: string) => ({ data: { type, id: one } });
@@ -28,13 +21,7 @@ describe('an owner of the organization', () => {
     ['its configuration', 'POST', '/configuration-versions', data({}), 'coder templates push'],
     ['its state, by rolling back', 'PATCH', '/state-versions', data({}), 'coder state push'],
     ['its triggers', 'POST', '/run-triggers', data({}), 'schedules'],
-    [
-      'its identity variables',
-      'POST',
-      '/vars',
-      data({ key: 'CODER_WORKSPACE_OWNER', value: 'root', category: 'env' }),
-      'begin with CODER_',
-    ],
+    ['its identity variables', 'POST', '/vars', data({ key: 'CODER_X', category: 'env' }), 'begin with CODER_'],
   ])('cannot change %s', async (_, method, path, body, remedy) => {
     const answer = await world.api.call(method, `workspaces/${workspaceId}${path}`, { body });
     expect(answer).toMatchObject({ status: 409, body: { errors: [{ detail: expect.stringContaining(remedy) }] } });

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Environments, startEnvironments } from './support.ts';
+import { expect, it } from 'vitest';
+import { startEnvironments } from './support.ts';
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 const scrape = async (token = world.api.token): Promise<{ status: number; lines: string[] }> => {
   const { status, body } = await world.call('GET', '/metrics', { token });
@@ -49,7 +45,8 @@ it('the start and end of each build are written as CloudWatch metrics, once', as
   const from = world.emitted.length;
   const id = await world.running(template);
   await world.build(id, 'stop');
-  const stopped = await world.end(id, 'errored');
+  const [stopped, again] = await Promise.all([world.end(id, 'errored'), world.end(id, 'errored')]);
+  expect(again.completedAt, 'for readers at the same time').toBe(stopped.completedAt);
   // A repeated read counts nothing.
   await world.call('GET', `/workspacebuilds/${stopped.id}`);
   const lines = world.emitted.slice(from);

@@ -1,17 +1,12 @@
 import fc from 'fast-check';
-import { beforeAll, expect, it } from 'vitest';
-import type { Template } from '#environments/templates/records.ts';
+import { expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Names of environments: unique per owner, also for concurrent requests. */
 
-let world: Environments;
-let template: Template;
-beforeAll(async () => {
-  world = await startEnvironments();
-  template = await world.addTemplate();
-});
+const world = await startEnvironments();
+const template = await world.addTemplate();
 
 const named = async (name: string) => {
   const { body } = await world.call('GET', '/workspaces?q=owner:me');
@@ -50,8 +45,7 @@ it('a deleted environment frees its name, and is read by it with include_deleted
   const name = uniqueName('dev');
   const { body } = await world.create(template, { name });
   await world.end(body.id);
-  await world.build(body.id, 'delete');
-  await world.end(body.id);
+  await world.built(body.id, 'delete');
   const path = `/users/me/workspace/${name.toUpperCase()}`;
   expect((await world.call('GET', path)).status).toBe(404);
   const deleted = await world.call('GET', `${path}?include_deleted=true`);

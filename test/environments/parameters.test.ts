@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchingPreset, resolveParameters } from '#environments/builds/parameters.ts';
-import type { Parameter, Preset } from '#environments/templates/plan.ts';
+import type { Parameter } from '#environments/templates/plan.ts';
+import { preset as presetOf } from './presets.ts';
 
 const parameter = (given: Partial<Parameter> & { name: string }): Parameter => ({
   displayName: '',
@@ -20,14 +21,7 @@ const parameter = (given: Partial<Parameter> & { name: string }): Parameter => (
   ...given,
 });
 const option = (value: string) => ({ name: value, value, description: '', icon: '' });
-const preset = (name: string, parameters: Record<string, string>): Preset => ({
-  id: name,
-  name,
-  description: '',
-  icon: '',
-  isDefault: false,
-  parameters,
-});
+const preset = (name: string, parameters: Record<string, string>) => presetOf({ id: name, name, parameters });
 
 describe('values of parameters', () => {
   const size = parameter({

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { backoffUntil, decide, desiredInstances, type Member, retire } from '#environments/prebuilds/decide.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
 import { preset } from './presets.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
+
+const world = await startEnvironments();
 
 const now = Date.parse('2026-01-05T10:00:00Z');
 const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString();
@@ -83,12 +85,6 @@ describe('a decision about a pool', () => {
 });
 
 describe('a pool', () => {
-  let world: Environments;
-  beforeAll(async () => {
-    world = await startEnvironments();
-  });
-  afterAll(() => world.api.close());
-
   const reconcile = async (template: Template) =>
     (await import('#environments/prebuilds/reconcile.ts')).reconcile(template.id);
 
@@ -110,7 +106,7 @@ describe('a pool', () => {
     expect(await pool(template)).toHaveLength(2);
     const { getTemplate } = await import('#environments/templates/records.ts');
     const { dueAt = '' } = ((await getTemplate(template.id)) ?? {}) as { dueAt?: string };
-    expect(Date.parse(dueAt) - Date.now(), 'the next pass comes later').toBeGreaterThan(30_000);
+    expect(Date.parse(dueAt) - Date.now(), 'the next pass comes later').toBeGreaterThan(300_000);
     expect(await world.inputsOf(all[0]?.id ?? '')).toMatchObject({
       CODER_WORKSPACE_IS_PREBUILD: 'true',
       CODER_WORKSPACE_OWNER: 'prebuilds',
@@ -225,10 +221,14 @@ describe('a pool', () => {
     const { template } = await filled(2);
     const waiting = await world.addTemplate({}, [preset({ instances: 1 })]);
     await reconcile(waiting);
+    await reconcile(waiting);
     const [{ id: pending = '' } = {}] = await pool(waiting);
+    const isCanceled = async () => (await world.runOf(await world.latest(pending))).cancel !== undefined;
+    expect(await isCanceled()).toBe(false);
     const next = { body: { id: await world.addVersion(waiting) } };
     expect((await world.call('PATCH', `/templates/${waiting.id}/versions`, next)).status).toBe(200);
     await reconcile(waiting);
+    expect(await isCanceled()).toBe(true);
     await world.end(pending, 'canceled');
     await reconcile(waiting);
     expect(await world.latest(pending)).toMatchObject({ transition: 'delete', withoutRun: 'no state' });
@@ -284,6 +284,8 @@ describe('a pool', () => {
     const { getTemplate } = await import('#environments/templates/records.ts');
     expect(await getTemplate(template.id), 'the next pass').toHaveProperty('dueAt');
     await world.call('PUT', '/prebuilds/settings', { body: { reconciliation_paused: false } });
+    const { dueAt = '' } = (await getTemplate(template.id)) as { dueAt?: string };
+    expect(Date.parse(dueAt), 'a pass at once').toBeLessThanOrEqual(Date.now());
     await reconcile(template);
     expect(await pool(template)).toHaveLength(1);
     const { token } = await world.members.withLevel('acme', 'admin');

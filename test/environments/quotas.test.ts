@@ -1,22 +1,16 @@
 import fc from 'fast-check';
-import { afterEach, beforeAll, expect, it, vi } from 'vitest';
-import type { Template } from '#environments/templates/records.ts';
+import { afterEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Quotas: maximum daily costs of users' environments. */
 
-let world: Environments;
-let template: Template;
+const world = await startEnvironments();
+const template = await world.addTemplate();
 const size = 40;
-
-beforeAll(async () => {
-  world = await startEnvironments();
-  template = await world.addTemplate();
-  const { putFound } = await import('#environments/templates/versions.ts');
-  const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: size, metadata: [] };
-  await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
-});
+const { putFound } = await import('#environments/templates/versions.ts');
+const compute = { type: 'terraform_data', name: 'compute', hide: false, icon: '', dailyCost: size, metadata: [] };
+await putFound(template.activeVersionId, { parameters: [], presets: [], start: [compute], stop: [] });
 
 afterEach(() => {
   vi.useRealTimers();
@@ -62,8 +56,7 @@ it('a start that exceeds the remaining quota is rejected, without a trace', asyn
   );
   expect((await world.call('GET', `/users/me/workspace/${name}`, user)).status).toBe(404);
   // A stopped environment costs nothing, so another one can start.
-  await world.build(first, 'stop', user);
-  await world.end(first);
+  await world.built(first, 'stop', user);
   expect((await world.create(template, { name }, user)).status).toBe(201);
   expect((await world.build(first, 'start', user)).body.message).toContain('Insufficient quota');
   expect((await world.latest(first)).number).toBe(2);

@@ -1,15 +1,8 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Environments, startEnvironments } from './support.ts';
+import { expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-  process.env.REQUESTS_PER_SECOND = '10';
-});
-afterAll(() => {
-  vi.useRealTimers();
-  return world.api.close();
-});
+const world = await startEnvironments();
+process.env.REQUESTS_PER_SECOND = '10';
 
 it('requests are counted per minute, because coder sends them in bursts without retries', async () => {
   const at = (time: string) => vi.useFakeTimers({ now: Date.parse(time), toFake: ['Date'] });

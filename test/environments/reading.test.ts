@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Environments, builds and their logs as clients read them. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 const day = 24 * 3_600_000;
 const get = async (path: string, token = world.api.token) => (await world.call('GET', path, { token })).body;
@@ -95,8 +91,7 @@ it('a list has the environments that fit the search and that the caller may see,
   const own = [];
   for (const name of [running, stopped, favorite]) own.push(await world.running(template, { name }));
   for (const id of own.slice(1)) {
-    await world.build(id, 'stop');
-    await world.end(id);
+    await world.built(id, 'stop');
   }
   const others = await world.running(template, { name: uniqueName('d') }, { token: person.token });
   const marked = `/workspaces/${own[2]}/favorite`;
@@ -139,8 +134,7 @@ it('a list has the environments that fit the search and that the caller may see,
   expect([page.count, page.workspaces[0].name]).toEqual([3, running]);
   expect(await statusOf('DELETE', marked)).toBe(204);
   expect(await search('owner:me')).toEqual([running, stopped, favorite]);
-  await world.build(own[1] ?? '', 'delete');
-  await world.end(own[1] ?? '');
+  await world.built(own[1] ?? '', 'delete');
   expect(await search('owner:me'), 'without deleted ones').toEqual([running, favorite]);
 });
 
@@ -228,7 +222,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     line('info', { '@message': 'of the debug log' }),
     line('error', { '@message': 'wrong in the debug log' }),
     line('trace', { '@message': 'left out' }),
-    '{"@level": cut off\n',
+    '{"@level": cut off\nnull\n',
     `${'x'.repeat(16_000)}\n`,
     'half a l',
   ].join('');
@@ -249,6 +243,7 @@ it('the log of a build has a stage for each part of its run, with levels and tim
     `${stage} debug of the debug log`,
     `${stage} error wrong in the debug log`,
     `${stage} info {"@level": cut off`,
+    `${stage} info null`,
     // In parts that clients can read.
     ...Array(2).fill(`${stage} info ${'x'.repeat(8000)}`),
   ]);
@@ -295,4 +290,23 @@ it('a log that is longer than one read is complete, and leaves out no entry', as
   await updateRun(runIds[0] ?? '', { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
   const entries: { output: string; stage: string }[] = await get(`/workspacebuilds/${buildId}/logs`);
   expect(entries.map(({ output }) => output).join('')).toBe(lines.join(''));
+});
+
+it('a log of quotes is shortened at its beginning to the size of a response', async () => {
+  const { fitting } = await import('#environments/logs/routes.ts');
+  const { isTooLarge } = await import('#api/response-size.ts');
+  const entry = (id: number) => ({
+    id,
+    created_at: '2026-01-01T00:00:00.000Z',
+    log_level: 'info' as const,
+    log_source: 'provisioner' as const,
+    stage: 'Planning',
+    output: '"'.repeat(1000),
+  });
+  const all = Array.from({ length: 2200 }, (_, id) => entry(id));
+  const shown = fitting(all);
+  expect(isTooLarge({ body: JSON.stringify(shown) })).toBe(false);
+  expect(shown.length).toBeGreaterThan(1200);
+  expect(shown.at(-1)?.id).toBe(2199);
+  expect(fitting(all.slice(0, 10))).toHaveLength(10);
 });

@@ -1,15 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { policyFiles, policySetOf } from '#test/support/policies.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Settings of one environment, and of the versions of its template. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 const hour = 3_600_000;
 const begin = Date.parse('2026-01-05T08:00:00Z');
 beforeEach(() => {
@@ -65,34 +61,34 @@ it('an environment is renamed unless its owner has another one of that name, reg
   expect((await world.call('GET', `/users/me/workspace/${renamed}`)).body.id).toBe(id);
 });
 
-it('settings of a deleted environment return 404', async () => {
-  const id = await world.running(await world.addTemplate());
-  await world.build(id, 'delete');
-  await world.end(id);
-  for (const [setting, body] of [
-    ['ttl', { ttl_ms: hour }],
-    ['autostart', { schedule: 'CRON_TZ=UTC 0 9 * * *' }],
-    ['autoupdates', { automatic_updates: 'always' }],
-  ] as const)
-    expect((await set(id, setting, body))[0], setting).toBe(404);
-});
-
-it('valid settings for autostart and automatic updates are stored, and invalid ones are rejected', async () => {
-  const id = await world.running(await world.addTemplate());
-  const schedule = 'CRON_TZ=UTC 0 9 * * *';
-  expect((await set(id, 'autostart', { schedule }))[0]).toBe(204);
-  expect((await world.environmentOf(id)).autostartSchedule).toBe(schedule);
-  expect((await set(id, 'autostart', { schedule: 'at nine' }))[0]).toBe(400);
-  expect((await set(id, 'autostart', { schedule: '' }))[0]).toBe(204);
-  expect((await world.environmentOf(id)).autostartSchedule).toBeUndefined();
-  expect((await set(id, 'autoupdates', { automatic_updates: 'always' }))[0]).toBe(204);
-  expect((await world.environmentOf(id)).automaticUpdates).toBe('always');
-  expect((await set(id, 'autoupdates', { automatic_updates: 'perhaps' }))[0]).toBe(400);
-});
+it.each([
+  ['ttl', { ttl_ms: hour }, { ttlMs: hour }, { ttl_ms: 1 }],
+  [
+    'autostart',
+    { schedule: 'CRON_TZ=UTC 0 9 * * *' },
+    { autostartSchedule: 'CRON_TZ=UTC 0 9 * * *' },
+    { schedule: 'at 9' },
+  ],
+  ['autostart', { schedule: '' }, { autostartSchedule: undefined }, { schedule: 9 }],
+  ['autoupdates', { automatic_updates: 'always' }, { automaticUpdates: 'always' }, { automatic_updates: 'perhaps' }],
+])(
+  'the setting %s is stored as in %j, rejected if it is invalid, and 404 once the environment is deleted',
+  async (...row) => {
+    const [setting, body, stored, invalid] = row;
+    const id = await world.running(await world.addTemplate(), { autostart_schedule: 'CRON_TZ=UTC 0 8 * * *' });
+    expect((await set(id, setting, body))[0]).toBe(204);
+    const { ttlMs, autostartSchedule, automaticUpdates } = await world.environmentOf(id);
+    expect({ ttlMs, autostartSchedule, automaticUpdates }).toMatchObject(stored);
+    expect((await set(id, setting, invalid))[0]).toBe(400);
+    await world.built(id, 'delete');
+    expect((await set(id, setting, body))[0]).toBe(404);
+  },
+);
 
 it('a build is a run that applies automatically, with the variables that the provider of Coder reads', async () => {
   const template = await world.addTemplate();
-  const { body } = await world.create(template, { name: 'provided' });
+  const name = uniqueName('provided');
+  const { body } = await world.create(template, { name });
   const build = await world.latest(body.id);
   expect(await world.runOf(build)).toMatchObject({
     autoApply: true,
@@ -102,13 +98,13 @@ it('a build is a run that applies automatically, with the variables that the pro
     source: 'tfe-api',
     createdBy: world.api.userId,
     environment: `build ${build.id}`,
-    message: expect.stringMatching(/^start: build 1 of owner\/provided with /),
+    message: expect.stringContaining(`start: build 1 of owner/${name} with `),
   });
   expect(await world.inputsOf(body.id)).toMatchObject({
     CODER_AGENT_URL: 'https://environments.example.test',
     CODER_WORKSPACE_TRANSITION: 'start',
     CODER_WORKSPACE_ID: body.id,
-    CODER_WORKSPACE_NAME: 'provided',
+    CODER_WORKSPACE_NAME: name,
     CODER_WORKSPACE_BUILD_ID: build.id,
     CODER_WORKSPACE_OWNER: 'owner',
     CODER_WORKSPACE_OWNER_EMAIL: 'owner@acme.test',

@@ -1,4 +1,5 @@
 import type { Context } from 'aws-lambda';
+import { afterAll } from 'vitest';
 import type { Build } from '#environments/builds/records.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
@@ -13,7 +14,7 @@ import type { Run } from '#run/run.ts';
 import { type Answered, eventOf, type Sent, startApi, uniqueName } from '#test/support/api.ts';
 import { handlerOf } from '#test/support/handlers.ts';
 import { memberHelpers } from '#test/support/members.ts';
-import { resource } from '#test/support/state.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 
 /** A line of the Embedded Metric Format. */
 type EmittedMetrics = Record<string, unknown> & {
@@ -35,6 +36,7 @@ const catchMetrics = (): EmittedMetrics[] => {
 /** The environments' host in this process, with DynamoDB and S3 on this machine; tests decide how runs end. */
 export const startEnvironments = async (options: Parameters<typeof startApi>[0] = {}) => {
   const api = await startApi(options);
+  afterAll(() => api.close());
   const emitted = catchMetrics();
   process.env.ENVIRONMENTS_URL = 'https://environments.example.test';
   process.env.ENVIRONMENT_SOCKET_URL = 'wss://logs.example.test/logs';
@@ -144,16 +146,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const runOf = async (build: Build): Promise<Run> => (await getRun(build.runIds[0] ?? '')) as Run;
 
   const stateOf = (resources: string[]): Buffer =>
-    Buffer.from(
-      JSON.stringify({
-        version: 4,
-        terraform_version: '1.11.4',
-        serial: 1,
-        lineage: 'l',
-        outputs: {},
-        resources: resources.map((name) => resource('terraform_data', name)),
-      }),
-    );
+    Buffer.from(stateFile({ resources: resources.map((name) => resource('terraform_data', name)) }).text);
 
   /** Writes the state that Terraform leaves in the workspace, regardless of the run's outcome. */
   const writeState = async (id: string, resources: string[]): Promise<void> => {
@@ -187,6 +180,9 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       body: { template_id: template.id, name: uniqueName('dev'), ...more },
     });
 
+  const build = (id: string, transition: string, sent: Sent = {}) =>
+    call('POST', `/workspaces/${id}/builds`, { body: { transition }, ...sent });
+
   /** A running environment. */
   const running = async (template: Template, more: object = {}, sent: Sent = {}): Promise<string> => {
     const answer = await create(template, more, sent);
@@ -216,8 +212,12 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       const inputs = await openInputs(await runOf(await latest(id)));
       return Object.fromEntries(inputs.map(({ key, value }) => [key, value]));
     },
-    build: (id: string, transition: string, sent: Sent = {}) =>
-      call('POST', `/workspaces/${id}/builds`, { body: { transition }, ...sent }),
+    build,
+    /** A build that was applied. */
+    built: async (id: string, transition: string, sent: Sent = {}): Promise<Build> => {
+      await build(id, transition, sent);
+      return end(id);
+    },
   };
 };
 

@@ -1,17 +1,13 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Plan } from '#environments/templates/plan.ts';
 import { uniqueName } from '#test/support/api.ts';
-import { type Environments, startEnvironments } from './support.ts';
+import { startEnvironments } from './support.ts';
 
 /** Templates and their versions: files, imports, settings, and the active version. The tests end the imports' runs. */
 
-let world: Environments;
-beforeAll(async () => {
-  world = await startEnvironments();
-});
-afterAll(() => world.api.close());
+const world = await startEnvironments();
 
 const tarOf = async (files: Record<string, string>) => gunzipSync(await packFiles(files)).toString('latin1');
 
@@ -110,6 +106,8 @@ it('the same archive of a user is stored once, and downloaded as tar or zip by u
     Buffer.from(archive, 'latin1').toString('base64'),
   ]);
   const { filesInZip } = await import('#environments/templates/zip.ts');
+  const wrong = await world.call('POST', '/files', { body: 'x', headers: { 'content-type': 'application/zip' } });
+  expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('not a zip archive')]);
   const zip = await world.call('GET', `${path}?format=zip`);
   expect(zip.headers['content-type']).toBe('application/zip');
   const files = await filesInZip(Buffer.from(zip.body, 'base64'));
@@ -161,13 +159,13 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   expect(size).toMatchObject({ name: 'size', type: 'number', default_value: '1', required: false, mutable: false });
   expect([size.validation_min, size.validation_max]).toEqual([undefined, 9]);
   const [preset] = (await world.call('GET', `${path}/presets`)).body;
-  expect(preset).toMatchObject({ Name: 'small', Default: true });
+  expect(preset).toMatchObject({ Name: 'small', Default: true, DesiredPrebuildInstances: null });
   expect((await world.call('GET', `${path}/resources`)).body).toMatchObject([
     { workspace_transition: 'start', type: 'terraform_data', name: 'home', hide: false, daily_cost: 0 },
     { workspace_transition: 'stop', type: 'terraform_data', name: 'home' },
   ]);
   expect((await world.call('GET', `${path}/variables`)).body).toMatchObject([
-    { name: 'zone', value: 'eu-1a', default_value: 'eu-1a', required: false, sensitive: false },
+    { name: 'zone', type: 'string', value: 'eu-1a', default_value: 'eu-1a', required: false, sensitive: false },
     { name: 'key', value: '', default_value: '', required: true, sensitive: true },
     { name: 'start_count', value: '1', default_value: '1', required: false, sensitive: false },
   ]);
@@ -188,6 +186,7 @@ it('an import fails without required values, if its run fails, or if its plan ca
   const missing = (await push({ user_variable_values: [] })).body.job;
   expect(missing).toMatchObject({ status: 'failed', error_code: 'REQUIRED_TEMPLATE_VARIABLES' });
   expect(missing.error).toBe('required template variables need values: key');
+  expect((await push({ name: '' })).body.name, 'generated').toMatch(/^[a-z]+_[a-z]+\d+$/);
   expect((await push({ user_variable_values: [{ name: 'none', value: '' }] })).status).toBe(400);
   const failed = (await push()).body.id;
   const { job } = await finish(failed, planned, { status: 'errored', endReason: 'no disk' });
@@ -238,6 +237,8 @@ it('a dry run plans a version with the values of its author, who reads its resou
   expect(messageOf(await start(value('many')))).toEqual([400, 'Unable to validate parameter "size"']);
   expect((await start({ user_variable_values: values })).status).toBe(400);
   const person = await world.members.withLevel('acme', 'plan');
+  const reader = await world.members.withLevel('acme', 'read');
+  expect((await start(value('1'), reader)).status).toBe(403);
   const begun = await start(value('1'), person);
   expect([begun.status, begun.body]).toEqual([
     201,
@@ -278,6 +279,7 @@ it('a dry run plans a version with the values of its author, who reads its resou
   const other = await world.members.withLevel('acme', 'plan');
   expect([(await world.call('GET', own, other)).status, (await world.call('GET', own)).status]).toEqual([404, 200]);
   const second = `${path}/${(await start({}, person)).body.id}`;
+  expect((await world.call('PATCH', `${second}/cancel?expect_status=running`, person)).status).toBe(412);
   expect((await world.call('PATCH', `${second}/cancel`, person)).status).toBe(200);
   const { updateRun } = await import('#resources/runs/records.ts');
   const canceled = (await dryRunById(id, second.slice(path.length + 1)))?.runIds[0] ?? '';
@@ -454,8 +456,7 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   const id = await world.running(template);
   const path = `/templates/${template.id}`;
   expect((await world.call('DELETE', path)).status).toBe(400);
-  await world.build(id, 'delete');
-  await world.end(id);
+  await world.built(id, 'delete');
   expect((await world.call('DELETE', path)).status).toBe(200);
   expect((await world.call('GET', path)).status).toBe(404);
   const { getWorkspace } = await import('#resources/workspaces/records.ts');

@@ -4,8 +4,10 @@ import { functionIds, httpFunctionIds } from '#infra/stack/functions.ts';
 import {
   environmentOf,
   functionProperties,
+  permissionsOf,
   readable,
   resources,
+  roleOf,
   routesOf,
   synthesizedMachine,
   template,
@@ -60,6 +62,38 @@ describe('a first deployment, in any partition', () => {
   });
 });
 
+describe('a deleted stack, and the deployment after it', () => {
+  it('keeps table, bucket and key, also of a replaced resource (CloudFormation: DeletionPolicy)', () => {
+    const kept = resources().filter(
+      ({ id, Type }) => id.startsWith('Storage') && /^AWS::(DynamoDB::Table|S3::Bucket|KMS::Key)$/.test(Type),
+    );
+    expect(kept).toHaveLength(3);
+    for (const { id, DeletionPolicy, UpdateReplacePolicy } of kept)
+      expect([id, DeletionPolicy, UpdateReplacePolicy]).toEqual([id, 'RetainExceptOnCreate', 'Retain']);
+  });
+
+  it('lets every function with rights on the table use its key, and only through DynamoDB (DynamoDB: encryption at rest)', () => {
+    const needed = ['kms:CreateGrant', 'kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey'];
+    const withTable = functionIds.filter((id) =>
+      permissionsOf(roleOf(id)).some((line) => /^dynamodb:\w+ table/.test(line)),
+    );
+    expect(withTable.length).toBeGreaterThan(40);
+    for (const id of withTable)
+      for (const action of needed)
+        expect(permissionsOf(roleOf(id)), id).toContain(
+          `${action} key if kms:ViaService StringEquals dynamodb.region.amazonaws.com`,
+        );
+  });
+
+  it("adds no function of the CDK, whose runtime ends without this stack's doing (CDK: custom resources)", () => {
+    const types = resources().map(({ Type }) => Type);
+    expect(
+      types.filter((type) => type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource'),
+    ).toEqual([]);
+    expect(types.filter((type) => type === 'AWS::Lambda::Function')).toHaveLength(functionIds.length);
+  });
+});
+
 describe('limits that a deployment enforces and no validator checks', () => {
   it('keeps the inline policies of a role below 10,240 characters (IAM: quotas), with room for long names', () => {
     // The maximum length of a resolved reference: an ARN with a stack's name in it.
@@ -85,6 +119,26 @@ describe('limits that a deployment enforces and no validator checks', () => {
         0,
       );
     expect(functionIds.filter((id) => size(environmentOf(id)) > 4_096)).toEqual([]);
+  });
+
+  it('sets no variable that Lambda reserves (Lambda: defined runtime environment variables)', () => {
+    const names = functionIds.flatMap((id) => Object.keys(environmentOf(id)));
+    expect(names.length).toBeGreaterThan(200);
+    expect(names.filter((name) => /^(AWS_|LAMBDA_|_)/.test(name))).toEqual([]);
+  });
+
+  it('describes roles and security groups in characters that IAM and EC2 accept (IAM: CreateRole; EC2: CreateSecurityGroup)', () => {
+    const roles = resources('AWS::IAM::Role').flatMap(({ Properties }) => Properties.Description ?? []);
+    expect(roles.length).toBeGreaterThan(50);
+    expect(roles.filter((text) => !/^[\t\n\r\x20-\x7e\xa1-\xff]{0,1000}$/.test(String(text)))).toEqual([]);
+    const groups = JSON.stringify(resources('AWS::EC2::SecurityGroup').map(({ Properties }) => Properties));
+    const texts = [...groups.matchAll(/"(?:Group)?Description":"([^"]*)"/g)].map(([, text]) => text);
+    expect(texts).toHaveLength(2);
+    expect(texts.filter((text) => !/^[\w .:/()#,@[\]+=&;{}!$*-]{0,255}$/.test(text ?? ''))).toEqual([]);
+  });
+
+  it('has a definition of the state machine below 1 MB (Step Functions: quotas)', () => {
+    expect(JSON.stringify(synthesizedMachine()).length).toBeLessThan(1024 * 1024);
   });
 
   it('has every function behind an HTTP API time out before API Gateway does after 30 s (HTTP APIs: quotas)', () => {

@@ -59,7 +59,7 @@ const launcher = [
   ...launch,
   ...tasks('StopTask'),
 ];
-const tells = ['Notify', 'EnvironmentSettle', 'CommitStatus', 'Trace'].map(
+const tells = ['Notify', 'EnvironmentLogs', 'EnvironmentSettle', 'CommitStatus', 'Trace'].map(
   (name) => `lambda:InvokeFunction ${name}Function`,
 );
 const handsOver = 'lambda:InvokeFunction VersionControlEventFunction';
@@ -215,6 +215,7 @@ const expected: Record<FunctionId, string[]> = {
     ...answers('Heartbeat'),
     'kms:Sign identity-key',
     'lambda:InvokeFunction FetchProviderFunction',
+    'lambda:InvokeFunction EnvironmentLogsFunction',
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
@@ -304,6 +305,7 @@ const expected: Record<FunctionId, string[]> = {
     'kms:Decrypt key',
     ...objects('GetObject', 'runs', 'states'),
     's3:ListBucket bucket',
+    'lambda:InvokeFunction EnvironmentLogsFunction',
   ],
   EnvironmentLogs: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -362,6 +364,23 @@ describe('IAM permissions', () => {
     const sets = waits.map((id) => permissionsOf(roleOf(id)).join());
     expect(waits).toContain('EnterState');
     expect(new Set(sets).size).toBe(waits.length);
+  });
+
+  it('let functions invoke each other in a circle only if they declare it, or Lambda would end the chain', () => {
+    const invokedBy = (id: FunctionId): FunctionId[] =>
+      permissionsOf(roleOf(id)).flatMap((line) => {
+        const [, target] = /^lambda:InvokeFunction (\w+)Function$/.exec(line) ?? [];
+        return target ? [target as FunctionId] : [];
+      });
+    const reaches = (from: FunctionId, to: FunctionId, seen = new Set<FunctionId>()): boolean =>
+      invokedBy(from).some((next) => {
+        if (next === to) return true;
+        if (seen.has(next)) return false;
+        return reaches(next, to, seen.add(next));
+      });
+    const recursive = functionIds.filter((id) => reaches(id, id));
+    expect(recursive).toEqual(['EnvironmentLogs']);
+    expect(functionIds.filter((id) => functionProperties(id).RecursiveLoop === 'Allow')).toEqual(recursive);
   });
 
   it('give every function its own role', () => {

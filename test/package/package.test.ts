@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shrinkwrapOf } from '#infra/build/package.ts';
 import { installPackage, packedOnce } from '#test/support/install-package.ts';
 
 /**
@@ -62,20 +61,4 @@ describe('the package in an empty folder', () => {
     });
     await expect(stepform('agent')).rejects.toMatchObject({ stderr: expect.stringContaining('STEPFORM_AGENT_TOKEN') });
   });
-});
-
-it('locks exactly its dependencies', () => {
-  const lock = {
-    lockfileVersion: 3,
-    packages: {
-      '': {},
-      'node_modules/a': { version: '1.0.0', dev: true, dependencies: { b: '^1.0.0' } },
-      'node_modules/a/node_modules/b': { version: '1.0.0', dev: true },
-      'node_modules/b': { version: '2.0.0', dev: true },
-      'node_modules/c': { version: '1.0.0' },
-    },
-  };
-  const { packages } = shrinkwrapOf(lock, { dependencies: { a: '1.0.0' } });
-  expect(Object.keys(packages)).toEqual(['', 'node_modules/a', 'node_modules/a/node_modules/b']);
-  expect(packages['node_modules/a']).not.toHaveProperty('dev');
 });

@@ -39,12 +39,14 @@ it('a deletion by force succeeds when another request has deleted the workspace;
 it('a large organization is deleted a number of workspaces at a time, and its teams after them', async () => {
   const { completeEnd } = await import('#removal/organizations.ts');
   const { keys } = await import('#platform/store/keys.ts');
-  const { get, update } = await import('#platform/store/table.ts');
+  const { get, remove, update } = await import('#platform/store/table.ts');
   const name = 'large';
   await api.post('organizations', { name, email: 'a@b.test' });
   const make = async (kind: string, called: string) =>
     (await api.post(`organizations/${name}/${kind}`, { name: called })).body.data.id as string;
   const workspaces = [await make('workspaces', 'w1'), await make('workspaces', 'w2'), await make('workspaces', 'w3')];
+  // Its deletion ended before its name was released.
+  await remove(keys.workspace(await make('workspaces', 'w0')));
   const team = await make('teams', 'team');
   const pools = [await make('agent-pools', 'free'), await make('agent-pools', 'used')];
   const [, used = ''] = pools;
@@ -52,11 +54,12 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   const left = async () => (await Promise.all(workspaces.map(getWorkspace))).filter(Boolean).length;
   expect(await completeEnd(name, 2), 'is not deleted').toBe(false);
   await update(keys.organization(name), { set: { deletedAt: '2026-01-01T00:00:00.000Z' } });
-  expect([await completeEnd(name, 2), await left(), (await getTeam(team))?.id]).toEqual([true, 1, team]);
+  expect([await completeEnd(name, 2), await left(), (await getTeam(team))?.id]).toEqual([true, 2, team]);
+  expect(await get(keys.organization(name)), 'the sweep continues').toHaveProperty('dueAt');
   // As a workspace that was moved to the pool a moment ago.
   const { usePool } = await import('#resources/agents/pools/uses.ts');
   await usePool(used, 'ws-elsewhere');
-  expect([await completeEnd(name, 1), await left(), await getTeam(team)]).toEqual([true, 0, undefined]);
+  expect([await completeEnd(name, 2), await left(), await getTeam(team)]).toEqual([true, 0, undefined]);
   const { getAgentPool } = await import('#resources/agents/pools/records.ts');
   const { leavePool } = await import('#resources/agents/pools/uses.ts');
   const rest = async () => [

@@ -191,31 +191,6 @@ it.each(continued.flatMap((path) => [6, 10, 15, 25, 40].map((calls) => [path, ca
   },
 );
 
-it('logs and plans of its runs are deleted with a workspace that cannot be recovered any more', async () => {
-  const { putObject } = await import('#platform/store/bucket.ts');
-  const { objects } = await import('#platform/store/keys.ts');
-  const world = await newWorld();
-  const { run = '' } = world;
-  for (const artifact of ['log', 'plan-json']) await putObject(objects.artifact(run, 'plan', artifact), 'content');
-  const ofRun = () => api.storage.objects().filter((key) => key.startsWith(`runs/${run}/plan/`));
-  expect(ofRun().length).toBe(2);
-  await remove('/api/v2/workspaces/{workspace}', world);
-  await settle();
-  expect(ofRun()).toEqual([]);
-});
-
-it('an agent pool that is used is deleted with its organization', async () => {
-  const world = await newWorld();
-  const used = await api.patch(`workspaces/${world.workspace}`, {
-    'execution-mode': 'agent',
-    'agent-pool-id': world.pool,
-  });
-  expect(used.status).toBe(200);
-  await remove('/api/v2/organizations/{organization}', world);
-  await settle();
-  expect(await leftOf(world.pool ?? '', /^(RUN|CV|SV|PE)(#|$)/)).toEqual([]);
-});
-
 it('a deleted workspace no longer uses its agent pool, which can be deleted then', async () => {
   const world = await newWorld();
   const path = `workspaces/${world.workspace}`;

@@ -47,6 +47,8 @@ export interface Aws {
   sent: SentTask[];
   /** Functions that were invoked asynchronously, in order. */
   invoked: { name: string; event: object }[];
+  /** Messages that were sent to each open connection of a WebSocket API. */
+  connections: Map<string, string[]>;
   /** Contents of the bucket. */
   objects: Objects;
   /** Containers that were started, in order. */
@@ -161,6 +163,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const aws: Aws = {
     sent: [],
     invoked: [],
+    connections: new Map(),
     objects: new Objects(),
     containers: [],
     running: [],
@@ -228,7 +231,10 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
         aws.invoked.push({ name, event: JSON.parse(JSON.stringify(event)) });
       }),
     mail: async (message) => aws.mail?.(message),
-    connection: async () => false,
+    connection: async (_, id, message) => {
+      if (message === undefined) return aws.connections.delete(id);
+      return aws.connections.get(id)?.push(message) !== undefined;
+    },
   };
   Object.assign(process, { [Symbol.for('stepform.services')]: services });
   undoAfterFile(() => Object.assign(process, { [Symbol.for('stepform.services')]: undefined }));
@@ -249,6 +255,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
+    ENVIRONMENT_LOGS_FUNCTION: 'EnvironmentLogsFunction',
     ENVIRONMENT_SWEEP_FUNCTION: 'EnvironmentSweepFunction',
     FETCH_PROVIDER_FUNCTION: 'FetchProviderFunction',
     VERSION_CONTROL_EVENT_FUNCTION: 'VersionControlEventFunction',

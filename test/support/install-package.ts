@@ -13,9 +13,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { locked } from '#infra/build/file-lock.ts';
-import { makePackage } from '#infra/build/package.ts';
 
 const run = promisify(execFile);
+
+// The Node of the tests, because the machine's own may be too old.
+const npm = (args: string[], cwd: string) =>
+  run('npm', args, { cwd, env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` } });
 
 /**
  * The package of this checkout, built once per test run.
@@ -23,29 +26,50 @@ const run = promisify(execFile);
  */
 export const packedOnce = (): Promise<string> => {
   const folder = join(tmpdir(), 'packed');
+  const packed = () => (existsSync(folder) ? readdirSync(folder).find((name) => name.endsWith('.tgz')) : undefined);
   return locked(`${folder}.lock`, async () => {
-    const made = existsSync(folder) ? readdirSync(folder).find((name) => name.endsWith('.tgz')) : undefined;
-    return made ? join(folder, made) : makePackage(folder);
+    mkdirSync(folder, { recursive: true });
+    if (!packed()) await npm(['pack', '--pack-destination', folder], '.');
+    return join(folder, packed() ?? '');
   });
 };
 
 /** Installs from the registry, like a user: it takes a minute and 330 MB. */
-const byNpm = (tarball: string, folder: string) => {
-  const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  // The Node of the tests, because the machine's own may be too old.
-  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
-  return run('npm', ['install', ...options, tarball], { cwd: folder, env });
+const byNpm = (tarball: string, folder: string) =>
+  npm(['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', tarball], folder);
+
+interface Locked {
+  dependencies?: Record<string, string>;
+  optionalDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+  peerDependenciesMeta?: Record<string, { optional?: boolean }>;
+}
+
+/** Names of the packages that npm puts into a folder's node_modules beside the package. */
+const dependenciesOf = (manifest: Locked): Set<string> => {
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Locked> };
+  const found = new Set<string>();
+  const visit = (of: Locked): void => {
+    for (const name of Object.keys({ ...of.dependencies, ...of.optionalDependencies, ...of.peerDependencies })) {
+      const entry = packages[`node_modules/${name}`];
+      if (!entry || found.has(name) || of.peerDependenciesMeta?.[name]?.optional) continue;
+      found.add(name);
+      visit(entry);
+    }
+  };
+  visit(manifest);
+  return found;
 };
 
-/** Links exactly the packages in its lock file from this checkout. */
+/** Links exactly its dependencies from this checkout. */
 const byLinks = async (tarball: string, folder: string) => {
   const modules = join(folder, 'node_modules');
   rmSync(modules, { recursive: true, force: true });
   const target = join(modules, 'stepform');
   mkdirSync(target, { recursive: true });
   await run('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  const { packages } = JSON.parse(readFileSync(join(target, 'npm-shrinkwrap.json'), 'utf8'));
-  for (const path of Object.keys(packages).filter((one) => one.lastIndexOf('node_modules/') === 0)) {
+  for (const name of dependenciesOf(JSON.parse(readFileSync(join(target, 'package.json'), 'utf8')) as Locked)) {
+    const path = join('node_modules', name);
     if (!existsSync(path)) continue; // Built for another system.
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     symlinkSync(resolve(path), join(folder, path));

@@ -72,8 +72,8 @@ export class LifecycleWorld {
   readonly #handlers: Handlers;
   /** Verdict of the next policies and estimates. */
   verdict = 0;
-  /** How long plans' runners stay ready. */
-  readySeconds = 0;
+  /** How long plans' runners stay ready: by default only for a reservation with the report. */
+  readySeconds = 0.001;
   /** Wraps calls of the states' functions. The state is named as in the machine, or by its function. */
   around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;
@@ -196,8 +196,8 @@ export class LifecycleWorld {
         // The end of the run has revoked its token.
         if (!run[phase].tokenHash) return;
         const report = { outcome, hasChanges, message: 'said the runner' };
-        const ready = { keyHash: store.hashSecret(keyOf(run)), seconds: this.readySeconds };
-        await store.reportPhase(run, phase, report, phase === 'plan' ? ready : undefined);
+        process.env.READY_SECONDS = String(this.readySeconds);
+        await store.reportPhase(run, phase, report, phase === 'plan' ? store.hashSecret(keyOf(run)) : undefined);
         return;
       }
       if (phase === 'apply' && (await this.claimReserved(run))) return;

@@ -35,18 +35,6 @@ export const status =
 /** Accepts the request and never responds. */
 export const hang: Answerer = () => {};
 
-/** A body without an end, sent as fast as it is read. */
-export const endless: Answerer = (_, response) => {
-  response.writeHead(200, { 'content-length': String(1024 ** 3) });
-  const chunk = Buffer.alloc(65_536);
-  const more = (): void => {
-    while (!response.destroyed && response.write(chunk));
-    response.once('drain', more);
-  };
-  response.on('error', () => {});
-  more();
-};
-
 export const signatureOf = (bytes: Buffer, key: string): string =>
   createHmac('sha512', key).update(bytes).digest('hex');
 

@@ -11,7 +11,7 @@ export interface Finding {
 }
 
 /** Texts of every element of that name. */
-const elements = (xml: string, name: string): string[] =>
+export const elements = (xml: string, name: string): string[] =>
   [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);
 
 /**

@@ -4,10 +4,12 @@ import { promisify } from 'node:util';
 /** The git commit of a folder, which the run records. */
 
 const run = promisify(execFile);
+/** Time limit of a git command. */
+const gitMs = 5_000;
 
 const git = async (folder: string, ...args: string[]): Promise<string | undefined> => {
   try {
-    const { stdout } = await run('git', ['-C', folder, ...args], { timeout: 5_000 });
+    const { stdout } = await run('git', ['-C', folder, ...args], { timeout: gitMs });
     return stdout.trim() || undefined;
   } catch {
     return undefined;

@@ -30,8 +30,8 @@ const installed = (from, name) => {
 };
 
 const linkDependencies = (from, to) => {
-  const { dependencies } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
-  for (const name of Object.keys(dependencies)) {
+  const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(from, 'package.json'), 'utf8'));
+  for (const name of Object.keys({ ...dependencies, ...peerDependencies })) {
     const link = join(to, 'node_modules', name);
     mkdirSync(dirname(link), { recursive: true });
     symlinkSync(installed(from, name), link, 'junction');

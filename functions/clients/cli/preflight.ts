@@ -126,20 +126,18 @@ const accountFindings = async (
   return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 
-const withoutImage = '-c runnerImage=public.ecr.aws/docker/library/node:24-bookworm';
-
 /** Docker's names of its own architecture, and of those that it can build for. */
 const platforms: Record<string, string> = { x86_64: 'linux/amd64', aarch64: 'linux/arm64', arm64: 'linux/arm64' };
 
 /** @param architecture of the runners */
-const dockerOf = (architecture: string): Finding | undefined => {
+const dockerOf = (architecture: string, publicImage: string): Finding | undefined => {
   const docker = process.env.CDK_DOCKER || 'docker';
   const run = (...args: string[]) => spawnSync(docker, args, { encoding: 'utf8', timeout: patienceMs });
   const { status, error, stdout } = run('info', '--format', '{{.ServerVersion}} {{.Architecture}}');
   if (error) {
     return {
       what: `Docker: ${docker} not found on the PATH.`,
-      todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: ${withoutImage}`,
+      todo: `Install Docker, set CDK_DOCKER to finch or podman, or build no image: -c runnerImage=${publicImage}`,
     };
   }
   if (status !== 0 || !stdout.trim())
@@ -159,8 +157,12 @@ const dockerOf = (architecture: string): Finding | undefined => {
 /**
  * Finds all missing prerequisites that can be checked. Changes nothing.
  * @param context of the CDK, with the settings of the deployment
+ * @param publicImage for runners without Docker
  */
-export const preflight = async (context: Record<string, unknown> = {}): Promise<Preflight> => {
+export const preflight = async (
+  context: Record<string, unknown> = {},
+  publicImage = 'public.ecr.aws/docker/library/node:24-bookworm',
+): Promise<Preflight> => {
   const { region, credentials } = await configuration();
   const missing: Finding[] = [];
   if (!region) missing.push({ what: 'Region: not set.', todo: 'Set AWS_REGION, or a region in your AWS profile.' });
@@ -190,7 +192,9 @@ export const preflight = async (context: Record<string, unknown> = {}): Promise<
     }
   }
   const docker =
-    context.runnerImage === undefined ? dockerOf(String(context.runnerArchitecture ?? 'x86_64')) : undefined;
+    context.runnerImage === undefined
+      ? dockerOf(String(context.runnerArchitecture ?? 'x86_64'), publicImage)
+      : undefined;
   if (docker) missing.push(docker);
   return { account, region, missing, low };
 };

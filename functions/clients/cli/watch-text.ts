@@ -1,3 +1,4 @@
+import type { Resource } from '#clients/client/client.ts';
 import { factsOf, kindOf } from '#clients/client/run-facts.ts';
 import { dollars, signed } from '#clients/client/text/money.ts';
 import { count, duration } from '#clients/client/text/time.ts';
@@ -70,6 +71,12 @@ const costLine = (cost: CostEstimate): string => {
   return `  ${yellow('!')} no estimate: ${plain(cost['error-message'] ?? status.replaceAll('_', ' '))}`;
 };
 
+/** Check blocks that failed. */
+export const checkLines = ({ attributes }: Resource<'runs'>): string[] =>
+  attributes['failed-checks'].map(
+    ({ address, message }) => `${yellow('!')} ${bold(plain(address))} failed: ${plain(message)}`,
+  );
+
 const marks = { done: passed, failed, stopped: yellow('■'), current: ' ', ahead: ' ', skipped: ' ' };
 const width = 'Cost estimate'.length;
 
@@ -128,7 +135,7 @@ export class WatchText {
       case 'end': {
         const reason = event.run.attributes['end-reason'];
         const { tone } = displayStatus(factsOf(event.run));
-        return ['', paintTone(tone, event.name), ...(reason ? [plain(reason)] : [])];
+        return ['', paintTone(tone, event.name), ...(reason ? [plain(reason)] : []), ...checkLines(event.run)];
       }
       case 'status':
         return [];

@@ -49,8 +49,8 @@ const versionFor = async (input: Body, template: Template, latest: Build): Promi
   if (version?.templateId !== template.id) {
     throw new CoderError(400, "template version doesn't match template");
   }
-  // A deletion without a plan does not need a working version.
-  return input.transition === 'delete' && id === latest.versionId ? version : checkImported(version);
+  // The version of the latest build was imported before that build.
+  return id === latest.versionId ? version : checkImported(version);
 };
 
 const checkBody = (input: Body): void => {
@@ -120,7 +120,6 @@ export const postBuild = async (call: Call) => {
   }
   if (input.log_level) await checkLogLevel(call, environment.organization);
   const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
-  if (!latest.completedAt) throw new CoderError(409, 'A workspace build is already active.');
   const version = await versionFor(input, template, latest);
   const { parameters, presetId } = await parametersFor(input, version, latest);
   const needsActive = template.requireActiveVersion && transition === 'start' && !rights.manage;

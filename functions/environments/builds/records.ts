@@ -59,7 +59,7 @@ export const findBuild = async (environmentId: string, n: number): Promise<Build
 
 /** Newest first. */
 export const listBuilds = async (environmentId: string, limit: number): Promise<Build[]> => {
-  const { pk } = keys.buildNumber(environmentId, 0);
+  const { pk } = keys.environment(environmentId);
   const pointers = await query<Pointer>({ pk, prefix: 'BUILD#', reverse: true, limit });
   const builds = await getBuilds(pointers.map(({ buildId }) => buildId));
   return pointers.flatMap(({ buildId }) => builds.get(buildId) ?? []);

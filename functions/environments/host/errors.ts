@@ -1,5 +1,6 @@
 import { ApiError } from '#api/errors.ts';
 import { NestingError } from '#platform/formats/hcl.ts';
+import { diskFullText, isDiskFull } from '#platform/store/disk-full.ts';
 
 /** Errors in the form of Coder's API: message, detail, and the invalid fields. */
 
@@ -46,6 +47,7 @@ const signedOut = 'You are signed out or your session has expired. Please sign i
 export const coderErrorOf = (error: unknown): CoderError | undefined => {
   if (error instanceof CoderError) return error;
   if (error instanceof NestingError) return new CoderError(400, 'The Terraform files cannot be read.', error.message);
+  if (isDiskFull(error)) return new CoderError(507, 'The disk is full.', diskFullText);
   if (!(error instanceof ApiError)) return undefined;
   const [first] = error.errors;
   if (error.status === 401) return new CoderError(401, signedOut);

@@ -116,12 +116,13 @@ const readPhase = async (
   index: number,
   { stage, run, phase }: Extract<Part, { run: Run }>,
   offset: number,
+  consistent: boolean,
 ): Promise<Read> => {
   const { status } = run[phase];
   const isFinal = isPhaseFinal(status);
   const next = { part: index + 1, offset: 0 };
   if (status === 'unreachable') return { entries: [], cursor: next };
-  const bytes = await readLog(run, phase, offset, pieceBytes);
+  const bytes = await readLog(run, phase, offset, pieceBytes, consistent);
   const ended = bytes.at(-1) === ETX || (isFinal && bytes.length === 0);
   // An incomplete line is read again.
   const whole = ended ? bytes.length : bytes.lastIndexOf(0x0a) + 1;
@@ -156,13 +157,19 @@ export const isSame = (a: Cursor, b: Cursor): boolean => a.part === b.part && a.
 
 /**
  * Entries from the cursor on, up to the first incomplete part, or some of a long log.
+ * @param consistent for readers who do not ask again (resources/runs/logs.ts)
  * @returns `isOver`: all parts are complete
  */
-export const readEntries = async (parts: Part[], from: Cursor): Promise<Read & { isOver: boolean }> => {
+export const readEntries = async (
+  parts: Part[],
+  from: Cursor,
+  consistent = false,
+): Promise<Read & { isOver: boolean }> => {
   const entries: Entry[] = [];
   let cursor = from;
   for (let part = parts[cursor.part]; part && entries.length <= maxEntries; part = parts[cursor.part]) {
-    const read = 'run' in part ? await readPhase(cursor.part, part, cursor.offset) : readFixed(cursor.part, part);
+    const read =
+      'run' in part ? await readPhase(cursor.part, part, cursor.offset, consistent) : readFixed(cursor.part, part);
     if (isSame(read.cursor, cursor)) break;
     entries.push(...read.entries);
     cursor = read.cursor;

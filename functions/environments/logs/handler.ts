@@ -3,13 +3,15 @@ import type { Context } from 'aws-lambda';
 import { environment } from '#platform/environment.ts';
 import { callConnection, invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
-import { type Cursor, isSame, readEntries, start } from './entries.ts';
+import { isSame, readEntries } from './entries.ts';
+import { addFollower, claim, type Follower, followersOf, jobOf, release, removeFollower } from './followers.ts';
 import { jobLog } from './jobs.ts';
-import { type JobKind, redeemTicket } from './tickets.ts';
+import { redeemTicket } from './tickets.ts';
 
 /**
- * Streams logs through the WebSocket API. `$connect` is answered at once, and an asynchronous call continues, because
- * no message can be sent to a connection before it is open.
+ * Sends logs through the WebSocket API. It is invoked when lines have arrived, and ends when they are sent: a follower
+ * who waits for lines occupies no function (decisions/0233). `$connect` is answered at once, and an asynchronous call
+ * sends the log so far, because no message can be sent to a connection before it is open.
  */
 
 interface Connect {
@@ -17,23 +19,14 @@ interface Connect {
   queryStringParameters?: Record<string, string>;
 }
 
-interface Delivery {
-  connectionId: string;
-  kind: JobKind;
-  jobId: string;
-  cursor: Cursor;
-  after: number;
-  /** Time of the last message, in ms since 1970. */
-  sentAt: number;
+/** The log of a job may have new lines, or be complete. */
+interface Push {
+  /** As in `Run.environment`. */
+  job: string;
 }
 
 /** When less than this remains of the function's time, another call continues. */
 const enoughMs = 20_000;
-const shortestPauseMs = 100;
-const longestPauseMs = 1000;
-/** Most builds end soon, and the client waits for that, so the log is polled more often at first. */
-const eagerPauseMs = 200;
-const eagerForMs = 30_000;
 /** API Gateway closes connections after ten minutes without a message. */
 const keepAliveMs = 4 * 60_000;
 /** The connection opens a moment after the response to `$connect`. */
@@ -49,69 +42,82 @@ const hang = (connectionId: string): Promise<boolean> => callConnection(environm
 const connect = async ({ requestContext, queryStringParameters }: Connect, self: string) => {
   const ticket = await redeemTicket(queryStringParameters?.ticket ?? '');
   if (!ticket) return { statusCode: 401 };
-  const { connectionId } = requestContext;
-  const delivery: Delivery = { ...ticket, connectionId, cursor: start, sentAt: 0 };
-  await invokeLater(self, delivery);
+  await addFollower(ticket, requestContext.connectionId);
+  await invokeLater(self, { job: jobOf(ticket) } satisfies Push);
   return { statusCode: 200 };
 };
 
-/** False when the client did not connect. */
-const postFirst = async (connectionId: string, message: object): Promise<boolean> => {
+/** The first command to a connection, repeated until it is open; false when the client did not connect. */
+const first = async (command: () => Promise<boolean>): Promise<boolean> => {
   const end = Date.now() + connectingMs;
   for (let pause = 10; Date.now() < end; pause *= 2) {
-    if (await post(connectionId, message)) return true;
+    if (await command()) return true;
     await sleep(pause);
   }
   return false;
 };
 
-/** Sends new entries; undefined when the client has disconnected or the log is complete. */
-const deliverOnce = async (delivery: Delivery): Promise<Delivery | undefined> => {
-  const { connectionId, kind, jobId, after } = delivery;
-  const log = await jobLog(kind, jobId);
-  // Completion is read before the log, so a complete log is read to its end.
-  const { entries, cursor, isOver } = log
-    ? await readEntries(log.parts, delivery.cursor)
-    : { entries: [], cursor: delivery.cursor, isOver: true };
-  let { sentAt } = delivery;
-  for (const entry of entries.filter(({ id }) => id > after)) {
-    const sent = await (sentAt === 0 ? postFirst : post)(connectionId, entry);
-    if (!sent) return undefined;
-    sentAt = Date.now();
-  }
-  if (isOver && (!log || log.isComplete)) {
-    await hang(connectionId);
-    return undefined;
+/** Sends all new entries while there is time; undefined when the client has disconnected, or the log is complete. */
+const sendNew = async (follower: Follower, hasTime: () => boolean): Promise<Follower | undefined> => {
+  const { connectionId, kind, jobId } = follower;
+  let { after, cursor, sentAt } = follower;
+  for (;;) {
+    // Completion is read before the log, so a complete log is read to its end.
+    const log = await jobLog(kind, jobId);
+    const read = log ? await readEntries(log.parts, cursor, true) : { entries: [], cursor, isOver: true };
+    for (const entry of read.entries.filter(({ id }) => id > after)) {
+      if (!hasTime()) return { ...follower, after, cursor, sentAt };
+      const send = () => post(connectionId, entry);
+      if (!(await (sentAt === 0 ? first(send) : send()))) return undefined;
+      after = entry.id;
+      sentAt = Date.now();
+    }
+    if (read.isOver && (!log || log.isComplete)) {
+      const end = () => hang(connectionId);
+      await (sentAt === 0 ? first(end) : end());
+      return undefined;
+    }
+    if (isSame(read.cursor, cursor)) break;
+    cursor = read.cursor;
   }
   if (sentAt > 0 && Date.now() - sentAt > keepAliveMs) {
     if (!(await post(connectionId, { ...nothing, created_at: new Date().toISOString() }))) return undefined;
     sentAt = Date.now();
   }
-  return { ...delivery, cursor, sentAt };
+  return { ...follower, after, cursor, sentAt };
 };
 
-const deliver = async (first: Delivery, { getRemainingTimeInMillis, functionName }: Context): Promise<void> => {
-  let delivery: Delivery | undefined = first;
-  const startedAt = Date.now();
-  for (let pause = shortestPauseMs; delivery; ) {
-    const before: Delivery = delivery;
-    delivery = await deliverOnce(before);
-    if (!delivery) return;
-    const longest = Date.now() - startedAt < eagerForMs ? eagerPauseMs : longestPauseMs;
-    pause = isSame(delivery.cursor, before.cursor) ? Math.min(longest, pause * 1.3) : shortestPauseMs;
-    if (getRemainingTimeInMillis() < enoughMs) return invokeLater(functionName, delivery);
-    await sleep(pause);
+/** @returns whether time ran out before everything was sent */
+const deliver = async (to: Follower, hasTime: () => boolean): Promise<boolean> => {
+  let follower = await claim(to);
+  while (follower) {
+    const sent = await sendNew(follower, hasTime);
+    if (!sent) {
+      await removeFollower(follower);
+      return false;
+    }
+    if (!hasTime()) {
+      await release(sent, { even: true });
+      return true;
+    }
+    follower = await release(sent);
   }
+  return false;
 };
 
-export const handler = async (event: Connect | Delivery, context: Context): Promise<unknown> => {
+/** Otherwise the client would wait forever for the end of the log. */
+const giveUp = async (follower: Follower, error: unknown): Promise<boolean> => {
+  logError('log not delivered', error, { job: jobOf(follower) });
+  await hang(follower.connectionId).catch(() => {});
+  await removeFollower(follower);
+  return false;
+};
+
+export const handler = async (event: Connect | Push, context: Context): Promise<unknown> => {
   if ('requestContext' in event) return connect(event, context.functionName);
-  try {
-    return await deliver(event, context);
-  } catch (error) {
-    // Otherwise the client would wait forever for the end of the log.
-    logError('log not delivered', error, { job: event.jobId });
-    await hang(event.connectionId).catch(() => {});
-    return undefined;
-  }
+  const hasTime = () => context.getRemainingTimeInMillis() > enoughMs;
+  const followers = await followersOf(event.job);
+  const late = await Promise.all(followers.map((one) => deliver(one, hasTime).catch((error) => giveUp(one, error))));
+  if (late.includes(true)) await invokeLater(context.functionName, event);
+  return undefined;
 };

@@ -16,7 +16,7 @@ const soonSeconds = 10;
  */
 export const lookSoon = async (
   templateId: string,
-  { used = false, dormant = false }: { used?: boolean; dormant?: boolean },
+  { used, dormant }: { used?: boolean | null | undefined; dormant?: boolean | null | undefined },
 ): Promise<void> => {
   const ids = await environmentsOf(templateId);
   const at = new Date().toISOString();

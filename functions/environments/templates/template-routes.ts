@@ -164,12 +164,6 @@ const list = async (call: Call, organizations: Organization[]) => {
   return ok(all.filter(fits).map(templateDocument));
 };
 
-/** Timestamps of existing environments that the request resets. */
-const timesIn = (input: { update_workspace_last_used_at?: unknown; update_workspace_dormant_at?: unknown }) => {
-  const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = input;
-  return used || dormant ? { used: Boolean(used), dormant: Boolean(dormant) } : undefined;
-};
-
 const change = async (call: Call) => {
   const template = await managedTemplate(call, 'update');
   const input = withAbsentFlags(readBody(call.request, templateChange));
@@ -181,11 +175,11 @@ const change = async (call: Call) => {
     ...(input.name ? { name: input.name } : {}),
     ...(typeof input.deprecation_message === 'string' ? { deprecationMessage: input.deprecation_message } : {}),
   };
-  const times = timesIn(input);
-  if (!differs(template, settings) && !times) return notModified();
+  const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = input;
+  if (!differs(template, settings) && !used && !dormant) return notModified();
   return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
     // Before the write: an interruption costs only one unnecessary check of the environments by the sweep.
-    if (times || changesSchedules(template, settings)) await lookSoon(template.id, times ?? {});
+    if (used || dormant || changesSchedules(template, settings)) await lookSoon(template.id, { used, dormant });
     const updated = await updateTemplate(template, settings);
     if (updated === 'name taken') throw nameTaken(input.name ?? '');
     if (!updated) throw notFound();

@@ -45,8 +45,7 @@ const byNames = async (call: Call) => {
 const previous = async (call: Call) => {
   const { template } = await templateByName(call);
   const all = await listVersions(template.id);
-  const at = all.findIndex(({ name }) => name === call.request.params.version);
-  const before = at > 0 ? all[at - 1] : undefined;
+  const before = all[all.findIndex(({ name }) => name === call.request.params.version) - 1];
   if (!before) throw notFound();
   return ok(await document(before));
 };

@@ -39,7 +39,8 @@ export const requiredStop = ({ autostopDays, autostopWeeks }: Template, from: nu
   const weeks = Math.max(1, autostopWeeks);
   const today = Math.floor(from / dayMs) * dayMs;
   // A stop tomorrow can be too close, and the one after it is `weeks` later.
-  for (let day = 1; day <= 7 * weeks + 1; day++) {
+  const last = 7 * weeks + 1;
+  for (let day = 1; day <= last; day++) {
     const at = today + day * dayMs;
     const week = Math.floor((at - firstMonday) / (7 * dayMs));
     if (at >= from + leewayMs && week % weeks === 0 && days.includes(new Date(at).getUTCDay())) return at;

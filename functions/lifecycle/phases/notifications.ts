@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
+import { pushLog } from '#resources/runs/log-followers.ts';
 import { isNotified } from '#resources/workspaces/project-notifies.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { AutoDestroyEvent, AutoDestroyNotice } from '#run/notifications/auto-destroy.ts';
@@ -15,7 +16,7 @@ import { isFinal } from '#run/status.ts';
  */
 export const notify = async (run: Run): Promise<void> => {
   await Promise.all([run.commit ? postStatus(run) : undefined, sendNotifications(run)]);
-  if (!isFinal(run.status)) return;
+  if (!isFinal(run.status)) return pushLog(run);
   await Promise.all([
     run.environment ? settleEnvironment(run) : undefined,
     environment.otlpEndpoint ? trace(run) : undefined,

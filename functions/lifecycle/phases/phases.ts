@@ -1,7 +1,7 @@
-import { timingSafeEqual } from 'node:crypto';
 import { recheckAutomaticApply } from '#lifecycle/decisions/automatic-apply.ts';
+import { environment } from '#platform/environment.ts';
 import { checkIn } from '#platform/store/due.ts';
-import { hashSecret, newSecret } from '#platform/store/id.ts';
+import { hashSecret, isSecretOf, newSecret } from '#platform/store/id.ts';
 import type { Change } from '#platform/store/table.ts';
 import { inSeconds, now } from '#platform/store/time.ts';
 import { deliver } from '#resources/runs/execution.ts';
@@ -9,7 +9,8 @@ import { getRun, getRunEventually, statusChange, updateRun } from '#resources/ru
 import { stateTokenOf } from '#resources/runs/state-tokens.ts';
 import { appliesNext, mayApply } from '#run/lifecycle.ts';
 import { entryOf } from '#run/machine-states.ts';
-import type { Phase, PhaseName, PhaseReport, Run } from '#run/run.ts';
+import type { PhaseReport } from '#run/phase-report.ts';
+import type { Phase, PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /** Runners' requests that change a run: claim and report. Each is idempotent. */
@@ -33,9 +34,6 @@ export const reservation = (phase: PhaseName, runner: NonNullable<Phase['reserve
   [`${phase}.reserved`]: runner,
 });
 
-const same = (a: string | undefined, b: string): boolean =>
-  a?.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-
 /** The runner claimed before its claim was written (lifecycle/states/plan-queued.ts), and must retry. */
 export class NotStartedError extends Error {
   override name = 'NotStartedError';
@@ -53,7 +51,7 @@ const isStarting = ({ status, plan, agentPool, cancel }: Run): boolean =>
 export const claimPhase = async (claim: string, nonce: string): Promise<Claimed | undefined> => {
   const [runId = '', name = '', secret = ''] = claim.split('.');
   if (name !== 'plan' && name !== 'apply') return undefined;
-  const isClaimOf = (run: Run | undefined) => same(run?.[name].claimHash, hashSecret(secret));
+  const isClaimOf = (run: Run | undefined) => isSecretOf(run?.[name].claimHash, secret);
   // The claim is older than its runner, and the write below checks it: an eventually consistent read is enough.
   const shown = await getRunEventually(runId);
   const run = isClaimOf(shown) ? shown : await getRun(runId);
@@ -69,8 +67,9 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
       // A ready runner was not started for this phase; the claim assigns it.
       ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
     },
-    // Writes are billed by size.
-    remove: [`${name}.reserved`, ...(name === 'apply' ? ['plan.ready'] : [])],
+    // Writes are billed by size; the container shows that the apply has the plan's runner.
+    remove:
+      name === 'apply' ? ['plan.ready', ...(reserved?.taskArn === run.plan.taskArn ? ['apply.reserved'] : [])] : [],
     condition: `${name}.claimHash = :claim AND (attribute_not_exists(${name}.claimNonce) OR ${name}.claimNonce = :nonce) AND attribute_not_exists(${name}.report) AND attribute_not_exists(cancel)`,
     values: { ':claim': claimHash, ':nonce': nonce },
   });
@@ -114,7 +113,7 @@ const reserving = (planned: Run, runner: NonNullable<Phase['reserved']>, report:
  * and the execution waits in Planning for its claim (decisions/0222).
  *
  * @param run run with the runner's token, possibly stale
- * @param ready key of a plan's runner, and how long it stays ready
+ * @param keyHash of the key of a plan's runner
  * @returns the run; undefined if it does not exist
  * @throws {TokenRevokedError}
  */
@@ -122,16 +121,19 @@ export const reportPhase = async (
   run: Run,
   phase: PhaseName,
   report: PhaseReport,
-  ready?: { keyHash: string; seconds: number },
+  keyHash?: string,
 ): Promise<Run | undefined> => {
   const { tokenHash, taskArn } = run[phase];
   const reported = { ...run, [phase]: { ...run[phase], report } };
   const { autoApply, appliesFor } = phase === 'plan' ? await recheckAutomaticApply(reported) : reported;
-  const staysReady = ready && taskArn && phase === 'plan' && !run.savePlan && mayApply(reported);
+  const readySeconds = phase === 'plan' && keyHash ? environment.readySeconds : 0;
+  // Agents do not wait: they would be missing in their pool, and can start another process quickly.
+  const waits = readySeconds > 0 && !run.agentPool && !run.savePlan;
+  const staysReady = waits && keyHash && taskArn && mayApply(reported);
   const change: Change = {
     set: {
       [`${phase}.report`]: report,
-      ...(staysReady ? { 'plan.ready': { keyHash: ready.keyHash, until: inSeconds(ready.seconds) } } : {}),
+      ...(staysReady ? { 'plan.ready': { keyHash, until: inSeconds(readySeconds) } } : {}),
       ...checkIn(run.id, answerSeconds, run),
     },
     remove: spent[phase],
@@ -141,7 +143,7 @@ export const reportPhase = async (
   const reserved =
     staysReady &&
     appliesNext({ ...reported, autoApply, appliesFor }) &&
-    (await updateRun(run.id, reserving(reported, { keyHash: ready.keyHash, taskArn }, change)));
+    (await updateRun(run.id, reserving(reported, { keyHash, taskArn }, change)));
   const current = reserved || (await updateRun(run.id, change)) || (await getRun(run.id));
   if (current?.[phase].tokenHash !== tokenHash) {
     throw new TokenRevokedError('token revoked: its run or phase has ended, or another runner took over');

@@ -56,6 +56,7 @@ const handlers: Record<string, Handler> = {
   AUTODESTROY: onTime(lookAtAutoDestroy),
   HEALTH: onTime(lookAtHealth),
   RETENTION: onTime((key) => invokeLater(environment.dataRetentionFunction, { due: [key] })),
+  LOGFOLLOWER: onTime((key) => invokeLater(environment.environmentLogsFunction, { job: idIn(key) })),
   DELIVERY: versionControl,
   ARCHIVE: versionControl,
   COMMIT: versionControl,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reservation } from '#lifecycle/phases/phases.ts';
 import { environment } from '#platform/environment.ts';
-import { hashSecret } from '#platform/store/id.ts';
+import { hashSecret, isSecretOf } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
@@ -117,8 +117,9 @@ export const answerPlanRunner = (run: Run, key: string): ReadyAnswer => {
   const { id, plan, apply } = run;
   const keyHash = hashSecret(key);
   if (plan.ready?.keyHash !== keyHash || isStopped(run)) return { action: 'exit' };
-  if (apply.claimHash === undefined) return { action: 'wait', afterMs: planPollMs };
-  return apply.claimHash === keyHash ? { action: 'claim', claim: `${id}.apply` } : { action: 'exit' };
+  if (apply.claimHash === keyHash) return { action: 'claim', claim: `${id}.apply` };
+  const mayBeReserved = apply.claimHash === undefined && plan.ready.until > now();
+  return mayBeReserved ? { action: 'wait', afterMs: planPollMs } : { action: 'exit' };
 };
 
 /** Lease of a ready runner, which it renews with each poll. */
@@ -132,7 +133,7 @@ const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
 const answerWarmRunner = async (id: string, secret: string, key: string): Promise<ReadyAnswer | undefined> => {
   const runner = await getWarmRunner(id);
   const keyHash = hashSecret(key);
-  if (!runner || runner.secretHash !== hashSecret(secret)) return undefined;
+  if (!runner || !isSecretOf(runner.secretHash, secret)) return undefined;
   if (runner.keyHash ? runner.keyHash !== keyHash : !(await register(id, keyHash))) return undefined;
   if (runner.reserved) return answerReserved(runner.reserved, keyHash);
   const { warmRunners } = environment;

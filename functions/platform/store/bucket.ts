@@ -13,6 +13,12 @@ import type { AwsResponse, Call } from './services.ts';
 /** The bucket rejected a request, or failed. */
 export class BucketError extends Error {
   override name = 'BucketError';
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
 }
 
 export interface ByteRange {
@@ -39,7 +45,7 @@ const request = (key: string, call: Call, sending?: SendOptions): Promise<AwsRes
 const isOk = ({ status }: AwsResponse): boolean => status >= 200 && status < 300;
 
 const failed = (action: string, key: string, { status, body }: AwsResponse): BucketError =>
-  new BucketError(`${action} ${key}: HTTP ${status} ${body.toString('utf8').slice(0, 500)}`);
+  new BucketError(`${action} ${key}: HTTP ${status} ${body.toString('utf8').slice(0, 500)}`, status);
 
 const noSuchKey = 404;
 /** S3's answer to any range of an empty object, and to a range that begins after the end. */

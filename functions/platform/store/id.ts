@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { noteId } from './change-record.ts';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -24,3 +24,9 @@ export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 /** Hex SHA-256 that is stored instead of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+/** Whether the secret has this hash, in a time that does not depend on their characters. */
+export const isSecretOf = (hash: string | undefined, secret: string): boolean => {
+  const own = hashSecret(secret);
+  return hash?.length === own.length && timingSafeEqual(Buffer.from(hash), Buffer.from(own));
+};

@@ -94,6 +94,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `TRIGGEROUT#<workspace id>` | → run trigger that an apply here can fire |
  * | | `CV#<created at>#<id>` | → configuration version id |
  * | | `SV#<serial>#<id>` | → state version id |
+ * | `ENVLOG#<Run.environment>` | `LOGFOLLOWER#<connection id>` | connection that follows the log of an environment's job |
  * | `RUN#<id>` | `RUN` | run with its plan and apply |
  * | | `EVENT#<rest of its id>` | run event; the rest of its id is the time |
  * | | `COMMENT#<number>` | comment |
@@ -239,6 +240,10 @@ export const keys = {
     sk: `TRIGGEROUT#${targetId}`,
   }),
   run: (id: string): Key => ({ pk: `RUN#${id}`, sk: 'RUN' }),
+  logFollower: (job: string, connectionId: string): Key => ({
+    pk: `ENVLOG#${job}`,
+    sk: `LOGFOLLOWER#${connectionId}`,
+  }),
   runEvent: (id: string, rest: string): Key => ({ pk: `RUN#${id}`, sk: `EVENT#${rest}` }),
   runComment: (id: string, n: number): Key => ({ pk: `RUN#${id}`, sk: `COMMENT#${padded(n)}` }),
   taskResult: (runId: string, rest: string): Key => ({ pk: `RUN#${runId}`, sk: `TASKRESULT#${rest}` }),

@@ -67,6 +67,8 @@ const progress = (run: Run) => ({
   'has-changes': shown(run.plan)?.hasChanges ?? false,
   /** Not in HCP's API: the step that failed a run whose Terraform did not fail. */
   'failed-step': failedStepOf(run) ?? null,
+  /** Not in HCP's API: check blocks that failed, at the apply or else at the plan. */
+  'failed-checks': shown(run.apply)?.failedChecks ?? shown(run.plan)?.failedChecks ?? [],
   /** Not in HCP's API: reason for the end, shown to users. */
   'end-reason': run.endReason ?? null,
 });

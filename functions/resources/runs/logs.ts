@@ -32,15 +32,24 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
   });
 };
 
-/** Up to `limit` bytes from `offset`; empty when there is no new output. */
-export const readLog = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+/**
+ * Up to `limit` bytes from `offset`; empty when there is no new output.
+ * @param consistent finds everything that was written before, at twice the price: for readers who do not ask again
+ */
+export const readLog = async (
+  run: Run,
+  phase: PhaseName,
+  offset: number,
+  limit: number,
+  consistent = false,
+): Promise<Buffer> => {
   if (run[phase].content) return instead('This log was deleted.', offset, limit);
   const { status, report, logStored } = run[phase];
   if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
     const key = objects.artifact(run.id, phase, 'log');
     return (await getObject(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }
-  return readPieces(run.id, phase, offset, limit);
+  return readPieces(run.id, phase, offset, limit, consistent);
 };
 
 /** Framed like a log, so that readers detect its end. */
@@ -48,8 +57,13 @@ const instead = (text: string, offset: number, limit: number): Buffer =>
   Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`).subarray(offset, offset + limit);
 
 /** Eventually consistent reads cost half; a missing piece is read by the next request. */
-const readPieces = async (runId: string, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
-  const consistent = false;
+const readPieces = async (
+  runId: string,
+  phase: PhaseName,
+  offset: number,
+  limit: number,
+  consistent: boolean,
+): Promise<Buffer> => {
   const { pk, sk } = keys.log(runId, phase, offset);
   // Readers continue after the last piece they received, so the offset is nearly always the start of a piece.
   const inside =

@@ -2,7 +2,8 @@ import { objectSize, putObject } from '#platform/store/bucket.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { artifacts, type PhaseName, type Run } from '#run/run.ts';
+import { artifacts } from '#run/phase-report.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 
 /**
  * Stored content of plans and applies: logs, plan files and their JSON. Only for runs that have ended, which no
@@ -39,11 +40,12 @@ export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | unde
     const key = objects.artifact(run.id, phase, artifact);
     if (await objectSize(key)) await putObject(key, '');
   }
-  const states =
-    phase === 'apply'
-      ? [objects.erroredState(run.workspaceId, run.id, run.unsaved?.copy), objects.leftState(run.id)]
-      : [];
-  for (const key of states) if (await objectSize(key)) await putObject(key, '');
+  if (phase === 'apply') {
+    const left = objects.leftState(run.id);
+    if (await objectSize(left)) await putObject(left, '');
+    // The run tells whether there is one: the function that purges has no right to read states.
+    if (run.unsaved?.stored) await putObject(objects.erroredState(run.workspaceId, run.id, run.unsaved.copy), '');
+  }
   const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
   for (const { pk, sk } of pieces) await remove({ pk, sk });
   return purged;

@@ -3,7 +3,8 @@ import { notFound } from '#api/errors.ts';
 import { objectSize, presignGet } from '#platform/store/bucket.ts';
 import { objects } from '#platform/store/keys.ts';
 import { hasExpired } from '#platform/store/retention.ts';
-import type { Artifact, Run } from '#run/run.ts';
+import type { Artifact } from '#run/phase-report.ts';
+import type { Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 
 /** Links to artifacts of a plan, separate from its routes, because functions without these routes use them too. */

@@ -1,5 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import { hashSecret } from '#platform/store/id.ts';
+import { createHmac } from 'node:crypto';
+import { isSecretOf } from '#platform/store/id.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { getRun } from './records.ts';
@@ -33,8 +33,6 @@ export const findRunOfStateToken = async (secret: string): Promise<Run | undefin
   const [, characters, name] = form.exec(secret) ?? [];
   const run = characters ? await getRun(`run-${characters}`) : undefined;
   if (!run || isFinal(run.status) || run.cancel?.forced) return undefined;
-  const { stateTokenHash = '', report } = run[name as PhaseName];
-  const hash = hashSecret(secret);
-  if (report || stateTokenHash.length !== hash.length) return undefined;
-  return timingSafeEqual(Buffer.from(stateTokenHash), Buffer.from(hash)) ? run : undefined;
+  const { stateTokenHash, report } = run[name as PhaseName];
+  return !report && isSecretOf(stateTokenHash, secret) ? run : undefined;
 };

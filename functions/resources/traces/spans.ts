@@ -3,7 +3,7 @@ import { traceparentForm } from '#platform/store/invocation.ts';
 import type { Span as ResourceSpan } from '#platform/text/resource-times.ts';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import { taskStages } from '#run/check-record.ts';
-import type { PhaseName, Run } from '#run/run.ts';
+import { hasPlanRunner, type PhaseName, type Run } from '#run/run.ts';
 import { isFinal, type RunStatus, runStatuses, statuses, timestampKey } from '#run/status.ts';
 
 /**
@@ -167,7 +167,7 @@ const phaseSpans = ({ run, resources }: TraceFacts, phase: PhaseName, states: Tr
   const { steps, timings = {} } = report ?? {};
   Object.assign(parent.attributes ?? {}, {
     'cicd.worker.name': agent?.name ?? taskArn,
-    'stepform.runner.ready': reserved !== undefined,
+    'stepform.runner.ready': reserved !== undefined || (phase === 'apply' && hasPlanRunner(run)),
     'stepform.terraform.version': report?.terraformVersion,
   });
   const begun = steps ? ms(steps.at) : parent.from;

@@ -1,6 +1,7 @@
 import { waitsForPerson } from '../actions.ts';
 import { failedStep } from '../failed-step.ts';
-import type { PhaseReport, Run } from '../run.ts';
+import type { PhaseReport } from '../phase-report.ts';
+import type { Run } from '../run.ts';
 import { type NotifiedStatus, type RunStatus, type RunTrigger, statuses, timestampKey } from '../status.ts';
 import { type Message, present, type TriggerWords } from './message.ts';
 

@@ -1,5 +1,6 @@
 import type { OpenChange } from '../apply-progress.ts';
-import type { Artifact, PhaseName, PhaseReport } from '../run.ts';
+import type { Artifact, PhaseReport } from '../phase-report.ts';
+import type { PhaseName } from '../run.ts';
 import type { BackedCredential, Signed } from './credential.ts';
 
 /**
@@ -131,8 +132,6 @@ export interface Job {
    * answer to its heartbeats.
    */
   silentSeconds?: number;
-  /** How long the runner stays ready for the apply after a plan with changes; 0 = not at all. */
-  readySeconds: number;
   limits: { configurationBytes: number; unpackedBytes: number; files: number; logBytes: number };
 }
 
@@ -174,7 +173,7 @@ export interface Heartbeat {
 export type ReportRequest = PhaseReport & {
   /** Small artifacts, in base64, {@link maxEnclosedBytes} together. */
   enclosed?: Partial<Record<Artifact, string>>;
-  /** Of a plan's runner that stays ready for the apply: {@link ReadyRequest}. */
+  /** Of a plan's runner that can apply its plan: {@link ReadyRequest}. */
   key?: string;
 };
 

@@ -80,7 +80,7 @@ const upload = async (answer: http.IncomingMessage, url: string, maxBytes: numbe
   const folder = await mkdtemp(join(tmpdir(), 'stepform-forward-'));
   try {
     const file = join(folder, 'body');
-    await pipeline(answer, bounded(maxBytes), createWriteStream(file, { mode: 0o600 }));
+    await pipeline(answer, bounded(maxBytes), createWriteStream(file));
     const { size } = await stat(file);
     const { status } = await send(url, { method: 'PUT', body: { file, size }, idleMs: uploadIdleMs });
     if (status < 200 || status >= 300) throw new OutboundError('unreachable', `storage answered the agent ${status}`);

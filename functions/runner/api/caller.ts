@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto';
-import { hashSecret } from '#platform/store/id.ts';
+import { isSecretOf } from '#platform/store/id.ts';
+import { noteRun } from '#platform/store/invocation.ts';
 import { heartbeat } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
 import { endingSignal } from '#run/agents.ts';
@@ -34,12 +34,6 @@ export const readCapability = (text: string): { runId: string; phase: PhaseName 
   return match ? { runId: match[1] as string, phase: match[2] as PhaseName } : undefined;
 };
 
-const equal = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-
-const isTokenOf = (run: Run, phase: PhaseName, token: string): boolean =>
-  equal(run[phase].tokenHash ?? '', hashSecret(token));
-
 /**
  * Calls for which an eventually consistent read is enough: the runner could have sent its log a moment earlier, and
  * the write of a report checks the token again.
@@ -56,11 +50,12 @@ export const authenticate = async (authorization: string | undefined, { eventual
   const capability = readCapability(token);
   if (!capability) throw new ProtocolError(401, 'invalid token');
   const { runId, phase } = capability;
+  noteRun(runId);
   const eventual = eventually ? await getRunEventually(runId) : undefined;
-  if (eventual && isTokenOf(eventual, phase, token)) return { run: eventual, phase, token };
+  if (eventual && isSecretOf(eventual[phase].tokenHash, token)) return { run: eventual, phase, token };
   const run = await getRun(runId);
   if (!run?.[phase].tokenHash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
-  if (!isTokenOf(run, phase, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
+  if (!isSecretOf(run[phase].tokenHash, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
   return { run, phase, token };
 };
 

@@ -1,8 +1,8 @@
 import { putOnce } from '#platform/store/bucket.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { objects } from '#platform/store/keys.ts';
+import type { Artifact } from '#run/phase-report.ts';
 import { maxEnclosedBytes, type ReportRequest } from '#run/protocols/runner.ts';
-import type { Artifact } from '#run/run.ts';
 import { type Caller, ProtocolError } from './caller.ts';
 
 /**

@@ -5,9 +5,11 @@ import { answerPlanRunner, answerReady } from '#lifecycle/runners/ready-runners.
 import { hashSecret } from '#platform/store/id.ts';
 import { keepRunEvent } from '#resources/audit/records.ts';
 import { deliver } from '#resources/runs/execution.ts';
+import { pushIfFollowed } from '#resources/runs/log-followers.ts';
 import { appendLog, maxPieceBytes } from '#resources/runs/logs.ts';
 import { completeStateVersion, StateNotKeptError } from '#resources/states/finalize.ts';
 import { getStateVersionOfRun } from '#resources/states/records.ts';
+import { artifacts } from '#run/phase-report.ts';
 import {
   type Heartbeat,
   type Job,
@@ -17,7 +19,6 @@ import {
   type ReportAnswer,
   type UploadsAnswer,
 } from '#run/protocols/runner.ts';
-import { artifacts } from '#run/run.ts';
 import { shareProviders } from '#runner/shared-providers/answer.ts';
 import { artifactUrls, downloadSeconds, laterUrls, leftStateUrl } from './addresses.ts';
 import {
@@ -29,7 +30,7 @@ import {
   recordOpenChanges,
 } from './caller.ts';
 import { storeEnclosed } from './enclosed.ts';
-import { buildJob, readySeconds } from './job.ts';
+import { buildJob } from './job.ts';
 import { keptState, takeKeptState } from './kept-states.ts';
 import { leadToProgram, requestedProgram } from './program.ts';
 import { bytesOf, parse, respond } from './protocol.ts';
@@ -92,7 +93,10 @@ const log = async ({ run, phase }: Caller, event: Event) => {
   const bytes = bytesOf(event);
   if (!Number.isSafeInteger(offset) || offset < 0) throw new ProtocolError(422, 'offset: not a byte offset');
   if (bytes.length > maxPieceBytes) throw new ProtocolError(413, `a log chunk can have at most ${maxPieceBytes} bytes`);
-  if (bytes.length) await appendLog(run.id, phase, offset, bytes);
+  if (bytes.length) {
+    await appendLog(run.id, phase, offset, bytes);
+    await pushIfFollowed(run);
+  }
   return recordHeartbeat({ run, phase });
 };
 
@@ -110,10 +114,8 @@ const report = async ({ run, phase, token }: Caller, event: Event): Promise<Repo
   const unverifiable = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
   if (unverifiable) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unverifiable} is missing`);
   await storeEnclosed({ run, phase, token }, { enclosed, checksums: report.checksums });
-  const seconds = readySeconds(run);
-  const ready = key && seconds ? { keyHash: hashSecret(key), seconds } : undefined;
   const [reported, version] = await Promise.all([
-    reportPhase(run, phase, report, ready),
+    reportPhase(run, phase, report, key && hashSecret(key)),
     report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,
   ]);
   return {

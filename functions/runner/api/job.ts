@@ -11,7 +11,7 @@ import { openSshKey } from '#resources/ssh-keys/records.ts';
 import { stateChecksum } from '#resources/states/integrity.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { type Job, maxEnclosedBytes } from '#run/protocols/runner.ts';
-import type { PhaseName, Run } from '#run/run.ts';
+import { hasPlanRunner, type PhaseName, type Run } from '#run/run.ts';
 import { identify } from '#runner/identity/identify.ts';
 import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
@@ -59,7 +59,7 @@ const accessOf = async (
   const state = run.query ? undefined : workspace?.state;
   const isApply = phase === 'apply';
   // The plan's runner has the plan, and an initialized directory.
-  const hasPlan = isApply && run.apply.taskArn !== undefined && run.apply.taskArn === run.plan.taskArn;
+  const hasPlan = isApply && hasPlanRunner(run);
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
     await Promise.all([
       downloadUrl(archive.key),
@@ -123,18 +123,10 @@ export const buildJob = async (run: Run, phase: PhaseName, token: string): Promi
     environment: { ...environmentOf(run), ...traceContext(run, phase) },
     ...sharing(run),
     heartbeatSeconds: environment.heartbeatSeconds,
-    readySeconds: readySeconds(run),
     ...(run.agentPool ? { silentSeconds } : {}),
     limits,
   };
 };
-
-/**
- * How long a plan's runner stays ready for its apply. Agents do not: a waiting agent would be missing in its pool, and
- * can start another process quickly.
- */
-export const readySeconds = ({ planOnly, savePlan, agentPool }: Run): number =>
-  planOnly || savePlan || agentPool ? 0 : environment.readySeconds;
 
 const operationOf = (run: Run): Job['operation'] => ({
   isDestroy: run.isDestroy,

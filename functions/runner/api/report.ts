@@ -1,8 +1,9 @@
 import * as v from 'valibot';
 import { maxNamed } from '#run/apply-progress.ts';
+import { maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 import { maxLeft, testVerdicts } from '#run/module-test-record.ts';
+import { type Artifact, artifacts } from '#run/phase-report.ts';
 import { maxEnclosedBytes, maxOpenChanges } from '#run/protocols/runner.ts';
-import { type Artifact, artifacts } from '#run/run.ts';
 
 /** What a runner may report (run/protocols/runner.ts: PhaseReport). */
 
@@ -61,6 +62,17 @@ export const report = v.object({
   resourcesAfter: count,
   enclosed: v.optional(
     v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, enclosed])) as Enclosed)),
+  ),
+  failedChecks: v.optional(
+    v.pipe(
+      v.array(
+        v.object({
+          address: v.pipe(v.string(), v.maxLength(maxCheckMessage)),
+          message: v.pipe(v.string(), v.maxLength(maxCheckMessage)),
+        }),
+      ),
+      v.maxLength(maxFailedChecks),
+    ),
   ),
   tests: v.optional(
     v.object({

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { traceIdOf } from '#platform/formats/trace-ids.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
+import { maxCheckMessage } from '#run/health-record.ts';
 import { maxOpenChanges, type PhaseReport, type ReadyAnswer, type ReportRequest } from '#run/protocols/runner.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
@@ -127,6 +128,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
     outcome,
     ...(outcome === 'finished' ? {} : { message: phase.masked(message).slice(0, maxMessage) }),
     ...facts,
+    ...failedChecksOf(phase),
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
     checksums: phase.artifacts.checksums,
@@ -141,6 +143,14 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
   const named = { runId: job.runId, traceId: traceIdOf(job.runId) };
   console.log(JSON.stringify({ message: 'phase ended', ...named, phase: job.phase, outcome, timings: report.timings }));
   return { result, next, defect };
+};
+
+const failedChecksOf = (phase: Phase): Pick<PhaseReport, 'failedChecks'> => {
+  const failedChecks = phase.output.failedChecks.map(({ address, message }) => ({
+    address: phase.masked(address).slice(0, maxCheckMessage),
+    message: phase.masked(message).slice(0, maxCheckMessage),
+  }));
+  return failedChecks.length ? { failedChecks } : {};
 };
 
 /** @returns false if readers have only the log's pieces */

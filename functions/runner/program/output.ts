@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { ApplyProgress, type ProgressLine } from '#run/apply-progress.ts';
+import { type FailedCheck, maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 
 /** The parts of Terraform's output that belong in the report. */
 
@@ -14,6 +15,7 @@ export interface Counts {
 const maxLine = 64 * 1024;
 const maxErrors = 3;
 const maxMessage = 600;
+const maxDetail = 200;
 
 /** The heading of errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
@@ -28,14 +30,30 @@ const jsonDump = /"@message":"Emergency state dump",.*"state":(\{.*\}),"type":"l
 
 interface Problem {
   summary: string;
+  /** The first paragraph of the explanation. */
+  detail?: string;
+  /** Resource that it is about. */
+  address?: string;
   place?: string;
+  /** Name of the check block that it is in. */
+  check?: string;
 }
+
+/** `Resource precondition failed: Only eu is allowed here (terraform_data.a, main.tf line 6)` */
+const inWords = ({ summary, detail = '', address, place }: Problem): string => {
+  const why = detail.replace(/\.$/, '');
+  const text = why.length > maxDetail ? `${why.slice(0, maxDetail)}…` : why;
+  const where = [address, place].filter(Boolean).join(', ');
+  return `${summary}${text && !summary.endsWith(text) ? `: ${text}` : ''}${where ? ` (${where})` : ''}`;
+};
 
 interface JsonLine extends ProgressLine {
   diagnostic?: {
     severity?: string;
     summary?: string;
     detail?: string;
+    address?: string;
+    snippet?: { context?: string | null };
     range?: { filename?: string; start?: { line?: number } };
   };
   changes?: { add?: number; change?: number; remove?: number; import?: number; operation?: string };
@@ -51,6 +69,12 @@ const countsByVerb: Record<string, keyof Counts> = {
   delete: 'resourceDestructions',
 };
 
+const maxKept = 200;
+
+const keep = (problems: Problem[], problem: Problem): void => {
+  if (problems.length < maxKept) problems.push(problem);
+};
+
 /** Reads text and JSON output, line by line. */
 export class OutputReader {
   readonly progress = new ApplyProgress();
@@ -61,11 +85,12 @@ export class OutputReader {
   #dump: string[] | undefined;
   readonly #decoder = new StringDecoder('utf8');
   readonly #problems: Problem[] = [];
+  readonly #warnings: Problem[] = [];
   readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
   #summary: Counts | undefined;
   #line = '';
-  /** Lines since an error began, while its location may still follow. */
-  #since = Number.POSITIVE_INFINITY;
+  /** The error or warning whose location and explanation may still follow, in text. */
+  #open: Problem | undefined;
 
   push(bytes: Buffer): void {
     const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
@@ -82,10 +107,17 @@ export class OutputReader {
   get failure(): string | undefined {
     if (this.#problems.length === 0) return undefined;
     const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
-    const texts = (telling.length ? telling : this.#problems).map(({ summary, place }) =>
-      place ? `${summary} (${place})` : summary,
-    );
+    const texts = (telling.length ? telling : this.#problems).map(inWords);
     return `${[...new Set(texts)].slice(0, maxErrors).join('; ')}.`.slice(0, maxMessage);
+  }
+
+  /** Check blocks whose conditions do not hold, with their messages. */
+  get failedChecks(): FailedCheck[] {
+    const failed = this.#warnings.flatMap(({ check, detail, summary }) =>
+      check ? [{ address: `check.${check}`, message: (detail || summary).slice(0, maxCheckMessage) }] : [],
+    );
+    const unique = new Map(failed.map((one) => [`${one.address} ${one.message}`, one]));
+    return [...unique.values()].slice(0, maxFailedChecks);
   }
 
   #read(raw: string): void {
@@ -114,17 +146,13 @@ export class OutputReader {
   #readText(line: string): void {
     this.progress.readText(line, Date.now());
     if (line.includes(unanswered) && !/\((local|remote)-exec\): /.test(line)) this.lostChange = true;
-    const error = /^[│|]?\s*Error: (.+)$/.exec(line);
-    if (error) {
-      this.#problem({ summary: (error[1] as string).trim() });
-      this.#since = 0;
+    const [, severity, heading = ''] = /^[│|]?\s*(Error|Warning): (.+)$/.exec(line) ?? [];
+    if (severity) {
+      this.#open = { summary: heading.trim() };
+      keep(severity === 'Error' ? this.#problems : this.#warnings, this.#open);
       return;
     }
-    if (++this.#since <= 4) {
-      const place = /^[│|]?\s+on (.+?) line (\d+)/.exec(line);
-      const problem = this.#problems.at(-1);
-      if (place && problem) problem.place = placed(place[1] as string, place[2] as string);
-    }
+    if (this.#open) this.#readMore(this.#open, line.replace(/^[│|] ?/, ''));
     const completed = /^[^\s(].*: (Creation|Modifications|Destruction|Import) complete/.exec(line);
     if (completed && !line.includes(' (local-exec): ') && !line.includes(' (remote-exec): '))
       this.#count(completed[1] as string);
@@ -143,15 +171,30 @@ export class OutputReader {
     }
   }
 
+  /** A line of an error: indented ones say where, the first paragraph of the others why. */
+  #readMore(problem: Problem, line: string): void {
+    const isEnd = line.startsWith('╵') || (line === '' && problem.detail !== undefined);
+    if (isEnd || (problem.detail?.length ?? 0) > maxDetail) this.#open = undefined;
+    else if (/^\S/.test(line)) problem.detail = [problem.detail, line].filter(Boolean).join(' ');
+    const [, address] = /^\s+with (.+),$/.exec(line) ?? [];
+    const [, file, at] = /^\s+on (.+?) line (\d+)/.exec(line) ?? [];
+    if (address) problem.address = address;
+    if (file && at) problem.place ??= placed(file, at);
+    problem.check ??= /, in check "([^"]+)":$/.exec(line)?.[1];
+  }
+
   #readJson(line: JsonLine): void {
     const { type, diagnostic, changes, hook } = line;
     this.progress.readJson(line, Date.now());
-    if (type === 'diagnostic' && diagnostic?.severity === 'error') {
+    if (type === 'diagnostic' && diagnostic) {
       const { filename, start } = diagnostic.range ?? {};
-      if (diagnostic.detail?.includes(unanswered)) this.lostChange = true;
-      this.#problem({
+      if (diagnostic.severity === 'error' && diagnostic.detail?.includes(unanswered)) this.lostChange = true;
+      keep(diagnostic.severity === 'error' ? this.#problems : this.#warnings, {
         summary: (diagnostic.summary ?? 'error').trim(),
+        detail: diagnostic.detail?.trim().split('\n\n')[0]?.replaceAll('\n', ' '),
+        address: diagnostic.address,
         place: filename ? placed(filename, String(start?.line ?? '')) : undefined,
+        check: /^check "([^"]+)"$/.exec(diagnostic.snippet?.context ?? '')?.[1],
       });
     }
     if (type === 'apply_complete' && hook?.action) this.#count(hook.action);
@@ -163,10 +206,6 @@ export class OutputReader {
         resourceImports: changes.import ?? 0,
       };
     }
-  }
-
-  #problem(problem: Problem): void {
-    if (this.#problems.length < maxErrors * 2) this.#problems.push(problem);
   }
 
   #count(action: string): void {

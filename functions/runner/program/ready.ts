@@ -23,8 +23,6 @@ export interface Waiting {
   signal: AbortSignal;
   /** The answer to an earlier request. */
   first?: ReadyAnswer;
-  /** Milliseconds since 1970; the last poll is at that time. */
-  until?: number;
   /** Called before each pause, of so many milliseconds. */
   onWait(ms: number): void;
 }
@@ -37,7 +35,7 @@ export interface Waiting {
 export const awaitReservation = async (
   url: string,
   request: ReadyRequest,
-  { signal, first, until = Number.POSITIVE_INFINITY, onWait }: Waiting,
+  { signal, first, onWait }: Waiting,
 ): Promise<string | undefined> => {
   let heardAt = Date.now();
   const ask = async (): Promise<ReadyAnswer> => {
@@ -54,8 +52,8 @@ export const awaitReservation = async (
   };
   let answer = first ?? (await ask());
   if (answer.action === 'wait') console.log(isWarm(request.claim) ? 'ready for a run' : 'ready for the apply');
-  for (let pause = firstPauseMs; answer.action === 'wait' && Date.now() < until; pause *= pauseGrowth) {
-    const ms = Math.min(pause, answer.afterMs, until - Date.now());
+  for (let pause = firstPauseMs; answer.action === 'wait'; pause *= pauseGrowth) {
+    const ms = Math.min(pause, answer.afterMs);
     onWait(ms);
     await sleep(ms, undefined, { signal }).catch(() => {});
     answer = await ask();

@@ -128,7 +128,6 @@ export class Runner {
       {
         signal: this.#stopped.signal,
         first,
-        until: Date.now() + job.readySeconds * 1000,
         onWait: (ms) => {
           if (ms > idlePauseMs) void afterwards.run();
         },

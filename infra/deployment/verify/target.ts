@@ -1,5 +1,6 @@
 import { AwsClient } from 'aws4fetch';
-import { ask, type Caller, query } from '#clients/cli/ask-aws.ts';
+import { elements } from '#clients/cli/account-checks.ts';
+import { ask, type Caller, endpointOf, query } from '#clients/cli/ask-aws.ts';
 import { CommandError, wrongUsage } from '#clients/cli/exit.ts';
 import { findLocalPlatform } from '#clients/cli/local-platform.ts';
 import { configuration } from '#clients/cli/preflight.ts';
@@ -41,9 +42,11 @@ export interface Target {
   bucket: string;
 }
 
-/** Texts of every element of that name. */
-export const elements = (xml: string, name: string): string[] =>
-  [...xml.matchAll(new RegExp(`<${name}>([^<]*)</${name}>`, 'g'))].map(([, text = '']) => text);
+/** The parts of a list, each with its nested lists. */
+const members = (xml: string): string[] => xml.split('<member>').slice(1);
+
+/** Text of the first element of that name. */
+const element = (xml: string, name: string): string | undefined => elements(xml, name)[0];
 
 const version = '2010-05-15';
 
@@ -55,15 +58,16 @@ const readStack = async (caller: Caller, name: string): Promise<Stack | undefine
     Version: version,
   });
   if (!ok) {
-    const [reason = text.slice(0, 200)] = elements(text, 'Message');
+    const reason = element(text, 'Message') ?? text.slice(0, 200);
     if (reason.includes('does not exist')) return undefined;
     throw new CommandError(`Stack ${name} in ${caller.region} cannot be read: ${reason}`);
   }
-  const keys = elements(text, 'OutputKey');
-  const values = elements(text, 'OutputValue');
-  const outputs = Object.fromEntries(keys.map((key, n) => [key, values[n] ?? '']));
-  const [status = ''] = elements(text, 'StackStatus');
-  return { name, status, outputs, resources: await resourcesOf(caller, name) };
+  const outputs = members(text).flatMap((one) => {
+    const key = element(one, 'OutputKey');
+    return key === undefined ? [] : [[key, element(one, 'OutputValue') ?? '']];
+  });
+  const status = element(text, 'StackStatus') ?? '';
+  return { name, status, outputs: Object.fromEntries(outputs), resources: await resourcesOf(caller, name) };
 };
 
 const resourcesOf = async (caller: Caller, name: string): Promise<StackResource[]> => {
@@ -75,11 +79,11 @@ const resourcesOf = async (caller: Caller, name: string): Promise<StackResource[
       Version: version,
       ...(token ? { NextToken: token } : {}),
     });
-    const ids = elements(text, 'LogicalResourceId');
-    const types = elements(text, 'ResourceType');
-    const names = elements(text, 'PhysicalResourceId');
-    resources.push(...ids.map((id, n) => ({ id, type: types[n] ?? '', name: names[n] ?? '' })));
-    [token] = elements(text, 'NextToken');
+    for (const one of members(text)) {
+      const read = (name: string): string => element(one, name) ?? '';
+      resources.push({ id: read('LogicalResourceId'), type: read('ResourceType'), name: read('PhysicalResourceId') });
+    }
+    token = element(text, 'NextToken');
   }
   return resources;
 };
@@ -135,7 +139,7 @@ const deployedTarget = async (stackName: string): Promise<Target> => {
 };
 
 /** The platform on this machine serves the same AWS calls; this process uses its operator's credentials from now on. */
-const localTarget = async (): Promise<Target> => {
+const localTarget = (): Target => {
   const local = findLocalPlatform() as (Local & { path: string }) | undefined;
   if (!local) throw wrongUsage('No platform found on this machine. Start it, or set STEPFORM_DATA to its data folder.');
   const { accessKeyId, secretAccessKey } = local.awsCredentials;
@@ -162,8 +166,15 @@ const localTarget = async (): Promise<Target> => {
   };
 };
 
-export const findTarget = ({ local, stack }: { local: boolean; stack: string }): Promise<Target> =>
-  local ? localTarget() : deployedTarget(stack);
+/** @throws {CommandError} */
+export const findTarget = async ({ local, stack }: { local: boolean; stack: string }): Promise<Target> => {
+  if (local) return localTarget();
+  return deployedTarget(stack).catch((error: Error) => {
+    if (error instanceof CommandError) throw error;
+    const { message } = error.cause instanceof Error ? error.cause : error;
+    throw new CommandError(`AWS cannot be reached: ${message}. Check the region’s name and your network.`);
+  });
+};
 
 /** Invokes a function and returns its result. @throws {Error} the function's error */
 export const invoke = async <T>({ caller }: Target, name: string, event: object): Promise<T> => {
@@ -183,8 +194,7 @@ export const presignedRequest = async (
   headers: Record<string, string> = {},
 ): Promise<Request> => {
   const { AWS_ENDPOINT_URL: endpoint } = process.env;
-  const suffix = caller.region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
-  const base = endpoint ? `${endpoint}/${bucket}` : `https://${bucket}.s3.${caller.region}.${suffix}`;
+  const base = endpoint ? `${endpoint}/${bucket}` : `https://${bucket}.${endpointOf('s3', caller.region).host}`;
   const client = new AwsClient({ ...caller.credentials, service: 's3', region: caller.region });
   return client.sign(`${base}/${key}${key.includes('?') ? '&' : '?'}X-Amz-Expires=300`, {
     method,

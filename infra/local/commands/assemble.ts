@@ -26,6 +26,7 @@ import type { Folder } from '#infra/local/host/folder.ts';
 import type { Home } from '#infra/local/host/home.ts';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
 import { portsFile } from '#infra/local/host/moved-ports.ts';
+import { decisionRecorder } from '#infra/local/host/recorder.ts';
 import { type DeclaredRoute, invokedBy, readRoutes } from '#infra/local/host/routes.ts';
 import type { Resource, Stack, Template } from '#infra/local/host/template.ts';
 import type { WarmRunners } from '#run/warm-runners.ts';
@@ -94,7 +95,7 @@ interface MachineProperties {
  */
 export const assemble = async (site: Site): Promise<Parts> => {
   const { application, awsEndpointUrl, faults, folder, home, log, logs, stack, usage } = site;
-  const permissions = new Permissions(stack);
+  const permissions = new Permissions(stack, decisionRecorder(process.env.STEPFORM_RECORD_DECISIONS));
   const functions = stack
     .all<FunctionProperties>('AWS::Lambda::Function')
     .filter(({ id }) => application.bundleOf(id) !== undefined)
@@ -118,6 +119,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     region: home.region,
     usage,
     logs,
+    faults,
   });
   const invoke = async (functionArn: string, payload: unknown, run?: string): Promise<unknown> => {
     const result = await lambda.invoke(functionArn, JSON.stringify(payload ?? null), { run });
@@ -267,6 +269,12 @@ const fargate = ({ Cpu, Memory }: TaskDefinition, seconds: number) => {
 
 type InvokeFunction = (functionArn: string, payload: unknown, run?: string) => Promise<unknown>;
 
+/** Step Functions' name for it; Lambda itself failed, not the function. */
+const asTaskError = (error: Error): never => {
+  if (error.name === 'TooManyRequestsException') error.name = `Lambda.${error.name}`;
+  throw error;
+};
+
 const openStates = (
   { folder, home, stack }: Site,
   permissions: Permissions,
@@ -280,7 +288,7 @@ const openStates = (
     region: home.region,
     invoke: async (functionArn, payload, { executionName }) => {
       checkMachine(permissions, properties.RoleArn, id, functionArn);
-      return invoke(functionArn, payload, executionName);
+      return invoke(functionArn, payload, executionName).catch(asTaskError);
     },
     onStatusChange: (event) => events.publish(event),
   });

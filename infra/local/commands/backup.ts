@@ -7,9 +7,10 @@ import { createGzip } from 'node:zlib';
 import { type Pack, pack } from 'tar-stream';
 import { tryLock } from '#infra/build/file-lock.ts';
 import { runnersOf } from '#infra/local/aws/ecs/orphaned-runners.ts';
-import { dataFormat, formatOf } from '#infra/local/host/data-format.ts';
+import { formatOf } from '#infra/local/host/data-format.ts';
 import { StartError } from '#infra/local/host/errors.ts';
 import { platformLock } from '#infra/local/host/folder.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 
 /**
  * The local platform's data folder as one file, a gzip tar, even while a platform or runners use it. It contains the

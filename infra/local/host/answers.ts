@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { escapeXml } from '#infra/local/aws/s3/xml.ts';
 import type { Caller } from './callers.ts';
 import type { Calls, JsonService } from './calls.ts';
-import { AwsError } from './errors.ts';
+import { AwsError, isDiskFull } from './errors.ts';
 
 /** Parses requests to the AWS endpoint and writes responses, in the format of each protocol. */
 
@@ -138,7 +138,7 @@ export const refusalOf = (
   if (error instanceof AwsError) return { status: error.statusCode, code: error.name };
   if (isAwsCode(error)) return { status: 400, code: error.name };
   log(`${request}: ${error.stack}`);
-  return { status: 500, code: 'InternalFailure' };
+  return isDiskFull(error) ? { status: 507, code: 'InsufficientStorage' } : { status: 500, code: 'InternalFailure' };
 };
 
 /** An error in the format of the called service. */

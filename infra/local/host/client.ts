@@ -15,9 +15,13 @@ export const clientOf = <C>(perform: (operation: string, input: object) => Promi
 
 /** AWS SDK: standard retry mode. */
 const throttling = /Throttl|ThroughputExceeded|LimitExceeded|TooManyRequests|SlowDown/;
+/** As functions/platform/store/aws.ts. */
+const conflict = /ConditionalRequestConflict/;
 const throttledMs = 500;
 const failedMs = 100;
 const maxPauseMs = 20_000;
+/** HTTP status of a full disk. */
+const insufficientStorage = 507;
 
 /** Repeats a call after throttling, a fault of the service, or a lost connection. */
 export const retried = async <T>(call: () => Promise<T>, maxAttempts: number): Promise<T> => {
@@ -27,7 +31,8 @@ export const retried = async <T>(call: () => Promise<T>, maxAttempts: number): P
     } catch (error) {
       const { name, statusCode = 500 } = error as AwsError;
       const isThrottled = throttling.test(name);
-      if (tries >= maxAttempts || !(isThrottled || statusCode >= 500)) throw error;
+      const mayPass = isThrottled || conflict.test(name) || (statusCode >= 500 && statusCode !== insufficientStorage);
+      if (tries >= maxAttempts || !mayPass) throw error;
       const pauseMs = (isThrottled ? throttledMs : failedMs) * 2 ** (tries - 1);
       await delay(Math.random() * Math.min(maxPauseMs, pauseMs));
     }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { afterDamage, StartError } from './errors.ts';
 
 /** Format and state of a data folder, in `data-folder.json`: the first file of a new folder. */
@@ -14,9 +15,6 @@ export interface Marker {
    */
   recoverTo?: string;
 }
-
-/** Increase it with each change that makes an earlier version misread the folder, or this version an earlier folder. */
-export const dataFormat = 3;
 
 const name = 'data-folder.json';
 

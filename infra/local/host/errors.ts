@@ -30,14 +30,21 @@ const remedies: Record<string, string> = {
 /** The same for a table's database, by SQLite's codes (sqlite.org/rescode.html): FULL, READONLY, CANTOPEN. */
 const codesOfSqlite: Record<number, string> = { 13: 'ENOSPC', 8: 'EROFS', 14: 'EACCES' };
 
+const codeOf = (error: unknown): string => {
+  const { code = '', errcode = 0 } = error as NodeJS.ErrnoException & { errcode?: number };
+  return code in remedies ? code : (codesOfSqlite[errcode & 0xff] ?? '');
+};
+
+export const isDiskFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+
 /**
  * Why the platform cannot start, if the user can fix it; undefined for other errors, whose stack trace helps more.
  * @param dataDir named if the system's message does not name it
  */
 export const reasonOf = (error: unknown, dataDir?: string): string | undefined => {
   if (error instanceof StartError) return error.message;
-  const { code = '', message, syscall, errcode = 0 } = error as NodeJS.ErrnoException & { errcode?: number };
-  const remedy = remedies[code] ?? remedies[codesOfSqlite[errcode & 0xff] ?? ''];
+  const { message, syscall } = error as NodeJS.ErrnoException;
+  const remedy = remedies[codeOf(error)];
   if (!remedy || syscall === 'listen') return undefined;
   const said = dataDir && !message.includes(dataDir) ? `${message} (data folder ${dataDir})` : message;
   return `${said}. ${remedy}`;

@@ -3,7 +3,7 @@ import type { Units } from '#infra/local/aws/lambda/usage.ts';
 import { AwsError } from './errors.ts';
 
 /** Kinds of faults of an AWS call, and of an event. */
-const callKinds = ['refuse', 'limit', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;
+const callKinds = ['refuse', 'limit', 'unprocessed', 'slow', 'lose-answer', 'kill', 'kill-after'] as const;
 const eventKinds = ['duplicate', 'late', 'lose'] as const;
 
 const counting = v.pipe(v.number(), v.integer(), v.minValue(1));
@@ -11,7 +11,8 @@ const schema = v.pipe(
   v.strictObject({
     /**
      * `refuse`: the service's own error, without effect. `limit`: the same above `perSecond`, like a quota. `slow`:
-     * takes effect `ms` later. `lose-answer`: takes effect, and the connection closes without a response. `kill`,
+     * takes effect `ms` later. `unprocessed`: BatchGetItem returns half of the items and leaves the others out, as when a
+     * partition is throttled. `lose-answer`: takes effect, and the connection closes without a response. `kill`,
      * `kill-after`: the function dies before, or after, the call has taken effect. For events: `duplicate`, `late` (by
      * `ms`), `lose`.
      */
@@ -31,6 +32,8 @@ const schema = v.pipe(
     seed: v.optional(v.pipe(v.number(), v.integer())),
     /** Rate of `limit`: calls, or units of a table; the burst is one second's worth. */
     perSecond: v.optional(v.pipe(v.number(), v.minValue(0.001))),
+    /** Number of invocations of functions at a time, with `limit`: a new account has 10. */
+    concurrent: v.optional(counting),
     /** Counts read or write units in place of calls, per partition of the table. */
     units: v.optional(v.picklist(['readUnits', 'writeUnits'])),
     /** Maximum of failures: in a row after `nth` (default 1), otherwise unlimited. */
@@ -41,13 +44,14 @@ const schema = v.pipe(
     error: v.optional(v.string()),
   }),
   v.check(
-    ({ nth, every, probability, perSecond }) =>
-      [nth, every, probability, perSecond].filter((one) => one !== undefined).length === 1,
-    'a rule needs one of nth, every, probability and perSecond',
+    ({ nth, every, probability, perSecond, concurrent }) =>
+      [nth, every, probability, perSecond, concurrent].filter((one) => one !== undefined).length === 1,
+    'a rule needs one of nth, every, probability, perSecond and concurrent',
   ),
   v.check(
-    ({ kind, perSecond, units }) => (kind === 'limit') === (perSecond !== undefined) && (!units || kind === 'limit'),
-    'kind limit requires perSecond; perSecond and units are for kind limit only',
+    ({ kind, perSecond, concurrent, units }) =>
+      (kind === 'limit') === (perSecond !== undefined || concurrent !== undefined) && (!units || kind === 'limit'),
+    'kind limit requires perSecond or concurrent; these and units are for kind limit only',
   ),
 );
 
@@ -123,6 +127,18 @@ export class Faults {
     }
   }
 
+  /** Whether one more invocation exceeds a limit. @param active running invocations */
+  refusesInvocation(active: number): boolean {
+    const limits = this.#rules.filter(({ rule }) => rule.concurrent !== undefined);
+    for (const { rule, counts } of limits) {
+      counts.seen++;
+      if (active < (rule.concurrent as number)) continue;
+      counts.injected++;
+      return true;
+    }
+    return false;
+  }
+
   ofEvent(event: { source: string; 'detail-type': string }): FaultRule | undefined {
     return this.#next(eventKinds, { service: event.source, action: event['detail-type'] });
   }
@@ -130,7 +146,7 @@ export class Faults {
   #next(kinds: readonly FaultRule['kind'][], what: Matched): FaultRule | undefined {
     let chosen: FaultRule | undefined;
     for (const { rule, counts, random, limit } of this.#rules) {
-      if (!kinds.includes(rule.kind) || !matches(rule, what)) continue;
+      if (!kinds.includes(rule.kind) || rule.concurrent !== undefined || !matches(rule, what)) continue;
       counts.seen++;
       const fails = limit ? limit.isReached(rule.units && what.partition) : isTurn(rule, counts, random);
       if (!fails || chosen) continue;
@@ -168,6 +184,7 @@ class Limit {
 }
 
 const matches = (rule: FaultRule, { service, action, function: caller }: Matched): boolean =>
+  (rule.kind !== 'unprocessed' || action === 'BatchGetItem') &&
   (rule.service === undefined || rule.service === service) &&
   (rule.action === undefined || rule.action === action) &&
   (rule.function === undefined ? caller !== 'operator' : rule.function === caller);
@@ -201,6 +218,7 @@ const usualErrors: Record<string, string> = {
 
 /** Codes with another status than 400. */
 const statuses: Record<string, number> = {
+  ConditionalRequestConflict: 409,
   SlowDown: 503,
   ServiceUnavailable: 503,
   InternalServerError: 500,
@@ -228,4 +246,22 @@ export const refuse = (service: string, action: string, { error }: FaultRule): o
   if (action === 'RunTask' && error === undefined) return noCapacity;
   const code = error ?? usualErrors[service] ?? 'ThrottlingException';
   throw new AwsError(code, `Refused by a fault rule (${service} ${action}).`, statuses[code] ?? 400);
+};
+
+type Attributes = Record<string, unknown>;
+
+/** The output of BatchGetItem without the second half of each table's items. */
+export const leaveUnprocessed = (output: object): object => {
+  const { Responses } = output as { Responses: Record<string, Attributes[]> };
+  const tables = Object.entries(Responses).map(([name, items]) => {
+    const processed = Math.ceil(items.length / 2);
+    const keys = items.slice(processed).map(({ pk, sk }) => ({ pk, sk }));
+    return { name, items: items.slice(0, processed), keys };
+  });
+  return {
+    Responses: Object.fromEntries(tables.map(({ name, items }) => [name, items])),
+    UnprocessedKeys: Object.fromEntries(
+      tables.filter(({ keys }) => keys.length).map(({ name, keys }) => [name, { Keys: keys, ConsistentRead: true }]),
+    ),
+  };
 };

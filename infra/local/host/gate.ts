@@ -4,7 +4,7 @@ import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
 import { rootOf, type Units, type Usage } from '#infra/local/aws/lambda/usage.ts';
 import { Cut } from './answers.ts';
 import type { Caller } from './callers.ts';
-import { type Faults, refuse } from './faults.ts';
+import { type Faults, leaveUnprocessed, refuse } from './faults.ts';
 
 /** One AWS call in any protocol. */
 export interface Call {
@@ -91,6 +91,7 @@ export class Gate {
     if (kind === 'kill') throw new Cut();
     const done = await perform();
     if (kind === 'slow') return done;
+    if (kind === 'unprocessed') return { ...done, output: leaveUnprocessed(done.output as object) as T };
     if (kind === 'kill-after') lambda.kill(traceHeader);
     throw new Cut();
   }

@@ -143,11 +143,12 @@ export class HttpApi {
     const sourceIp = clientAddress(request, front);
     const event = httpEvent({ request, body, path, match, home, apiId, trace, scheme, sourceIp });
     const result = await within(match.route.timeoutMs, lambda.invoke(match.route.functionArn, event, { trace })).catch(
-      tooLarge,
+      refusedByLambda,
     );
     usage.record(trace, 'apigateway', match.route.key, {}, `${request.method} ${path}`);
     if (result === 'too large') return writeMessage(response, 413, 'Request Entity Too Large');
-    if (result === 'timeout') return writeMessage(response, 503, 'Service Unavailable');
+    // A function that times out or is throttled (HTTP APIs: troubleshooting Lambda integrations).
+    if (result === 'timeout' || result === 'throttled') return writeMessage(response, 503, 'Service Unavailable');
     if (result.failure) {
       this.#log(`${request.method} ${path}: ${result.failure.errorType}: ${result.failure.errorMessage}`);
       return writeMessage(response, 500, 'Internal Server Error');
@@ -199,8 +200,9 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
 };
 
 /** A body below the API's limit can exceed Lambda's, above all in base64. */
-const tooLarge = (error: Error): 'too large' => {
+const refusedByLambda = (error: Error): 'too large' | 'throttled' => {
   if (error.name === 'RequestTooLargeException') return 'too large';
+  if (error.name === 'TooManyRequestsException') return 'throttled';
   throw error;
 };
 

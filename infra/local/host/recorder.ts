@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs';
+import type { OnDecision } from '#infra/local/aws/iam/iam.ts';
 
 /** A response of a function of the HTTP API. */
 export type OnAnswer = (method: string, url: string, result: { payload: string }) => void;
@@ -20,3 +21,20 @@ export const recorder = (file: string | undefined): OnAnswer | undefined =>
         const contentType = headers?.['content-type'] ?? '';
         appendFileSync(file, `${JSON.stringify({ method, url, status, contentType, body })}\n`);
       };
+
+/** Ids, and names of objects: calls that differ only in these are recorded once. */
+const ids = /[\w-]{16,}/g;
+
+/** Records the decisions on calls of functions, one per line, for the comparison with another evaluator of IAM. */
+export const decisionRecorder = (file: string | undefined): OnDecision | undefined => {
+  if (file === undefined) return undefined;
+  const seen = new Set<string>();
+  return (role, access, isAllowed) => {
+    const { action, resource, context = {} } = access;
+    const subject = [resource, ...Object.values(context)].join(' ').replaceAll(ids, '*');
+    const kind = `${role} ${action} ${subject} ${isAllowed}`;
+    if (seen.has(kind)) return;
+    seen.add(kind);
+    appendFileSync(file, `${JSON.stringify({ role, access, isAllowed })}\n`);
+  };
+};

@@ -8,7 +8,8 @@ import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
 import { runnersOf } from '#infra/local/aws/ecs/orphaned-runners.ts';
 import { type BackupFacts, mark } from '#infra/local/commands/backup.ts';
-import { dataFormat, markRestored } from './data-format.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
+import { markRestored } from './data-format.ts';
 import { StartError } from './errors.ts';
 import { Folder } from './folder.ts';
 

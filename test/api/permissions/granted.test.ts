@@ -11,6 +11,8 @@ import {
   type Team,
 } from '#api/permissions/granted.ts';
 import { type Permission, permissions } from '#api/permissions/permissions.ts';
+import { checkPerson } from '#api/permissions/principal.ts';
+import { mayCancel, organizationPermissions } from '#api/permissions/reported-permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
 import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
 import { teamRoles } from '#test/support/roles.ts';
@@ -124,6 +126,32 @@ it('only permissions of team members depend on team access', () => {
   const standings = [owner, organization, memberOf(), memberOf(team()), stranger];
   expect(standings.map(dependsOnGrants)).toEqual([false, false, false, true, false]);
 });
+
+it.each<[Permission[], object, boolean]>([
+  [['run:apply'], { planOnly: false, createdBy: 'other' }, true],
+  [['run:plan'], { planOnly: true, createdBy: 'me' }, true],
+  [['run:plan'], { planOnly: false, createdBy: 'me' }, false],
+  [['run:plan'], { planOnly: true, createdBy: 'other' }, false],
+  [['run:read'], { planOnly: true, createdBy: 'me' }, false],
+])('a caller with %j may cancel a run with %j: %s', (granted, run, expected) => {
+  expect(mayCancel(new Set(granted), run as never, 'me')).toBe(expected);
+});
+
+it('modules are deployed without code by callers that can create workspaces and read the registry', () => {
+  const mayDeploy = (...granted: Permission[]) =>
+    organizationPermissions(new Set(granted))['can-deploy-no-code-modules'];
+  expect(mayDeploy('workspace:create', 'registry:read')).toBe(true);
+  expect([mayDeploy('workspace:create'), mayDeploy('registry:read')]).toEqual([false, false]);
+});
+
+it.each(['user', 'session', 'team', 'organization', 'run'] as const)(
+  'actions of people are for users only: %s',
+  (kind) => {
+    const check = () => checkPerson({ kind } as never);
+    if (kind === 'user') check();
+    else expect(check).toThrow("needs a user's token");
+  },
+);
 
 describe('a team', () => {
   const sees = (standing: Standing, seen: Team) => onTeam(standing, seen).has('team:read');

@@ -46,7 +46,7 @@ it('a configuration archive contains what Terraform packs: no .git, only modules
     '.gitignore',
   ])
     write(name);
-  expect(Object.keys(await packed(root)).sort()).toEqual([
+  expect(Object.keys(await packed(root)), 'in order').toEqual([
     '.gitignore',
     '.terraform/modules/m/main.tf',
     'a/b.tf',

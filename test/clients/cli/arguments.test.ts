@@ -89,6 +89,7 @@ it('commands of one and two words are found, and groups', () => {
 
 it('every command that sends requests has --json, and each option has one meaning', () => {
   for (const one of commands) {
+    expect(commandHelp(one)).not.toContain('undefined');
     expect(commandHelp(one).includes('--json')).toBe(!one.isProgram || 'json' in (one.options ?? {}));
     const shorts = Object.values(one.options ?? {}).flatMap(({ short }) => short ?? []);
     expect(new Set(shorts).size).toBe(shorts.length);

@@ -152,6 +152,8 @@ it('github-app create stores the secrets in private files, in the format of the 
     await done;
     const again = command.run(new Call(command, values, ['stepform.example']), session as never);
     await expect(again).rejects.toThrow('already exists');
+    const nowhere = new Call(command, { ...values, out: '/proc/nowhere' }, ['stepform.example']);
+    await expect(command.run(nowhere, session as never)).rejects.toThrow('cannot be created');
   } finally {
     stdout.mockRestore();
     stderr.mockRestore();

@@ -91,6 +91,7 @@ it.each([
   ['aply', 'apply'],
   ['appyl', 'apply'],
   ['di', 'discard'],
+  ['dixcarx', 'discard'],
   ['d', undefined],
   ['cancle', 'cancel'],
   ['xyz', undefined],

@@ -262,6 +262,7 @@ it('preflight names a Docker that cannot build for the architecture of the runne
   builds('aarch64', 'linux/arm64', 'linux/amd64*');
   expect(await whats()).toEqual([]);
   builds('aarch64', 'linux/arm64', 'linux/arm/v7');
+  expect((await preflight({ runnerImage: 'built elsewhere' })).missing).toEqual([]);
   expect((await preflight()).missing).toEqual([
     {
       what: "Docker: it cannot build the runners' image for linux/amd64 on linux/arm64.",

@@ -99,6 +99,7 @@ it('the token is that of the host, and TFE_TOKEN is never sent to a host from a 
   const env = { TFE_TOKEN: 'of-env' };
   expect(findToken(byOption, undefined, env)).toEqual({ token: 'of-env', from: 'TFE_TOKEN' });
   expect(() => findToken(byBlock, undefined, env)).toThrow('TFE_TOKEN is used only with TFE_ADDRESS or --host');
+  expect(() => findToken(byBlock, undefined, {})).not.toThrow('TFE_TOKEN');
   expect(() => findToken(byBlock, undefined, {})).toThrow(expect.objectContaining({ exitCode: exit.notAllowed }));
   keepToken('my-host.example', 'kept');
   expect(findToken(byBlock, undefined, {}).token).toBe('kept');

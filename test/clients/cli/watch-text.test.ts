@@ -16,7 +16,14 @@ const linesOf = (...events: WatchEvent[]): string[] => {
 const run = (attributes: Record<string, unknown> = {}): Resource => ({
   id: 'run-1',
   type: 'runs',
-  attributes: { status: 'applied', actions: {}, 'status-timestamps': {}, 'end-reason': null, ...attributes },
+  attributes: {
+    status: 'applied',
+    actions: {},
+    'status-timestamps': {},
+    'end-reason': null,
+    'failed-checks': [],
+    ...attributes,
+  },
   links: { 'self-html': '/app/acme/workspaces/net%20work/runs/run-1' },
 });
 
@@ -137,7 +144,11 @@ it("a watch prints no control sequences from other users' texts", () => {
       status: 'errored',
       name: 'Plan Errored',
       'exit-code': exit.errored,
-      run: run({ status: 'errored', 'end-reason': hostile }),
+      run: run({
+        status: 'errored',
+        'end-reason': hostile,
+        'failed-checks': [{ address: hostile, message: hostile }],
+      }),
     },
   );
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what this is about

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { synthesize } from '#infra/build/synth.ts';
+import { checkDecisions } from './foreign-iam.ts';
 import { type Local, PlatformProcess } from './platform.ts';
 
 declare module 'vitest' {
@@ -21,8 +24,12 @@ export default async (project: TestProject) => {
     project.provide('platform', { ...local, dataDir: dirname(existing) });
     return;
   }
-  const platform = await PlatformProcess.start();
+  const decisions = join(tmpdir(), 'decisions.jsonl');
+  const platform = await PlatformProcess.start({ STEPFORM_RECORD_DECISIONS: decisions });
   process.env.STEPFORM_TEST_TLS = join(platform.dataDir, 'tls');
   project.provide('platform', { ...platform.local, dataDir: platform.dataDir });
-  return () => platform.remove();
+  return async () => {
+    await platform.remove();
+    await checkDecisions(decisions, (await synthesize()).template);
+  };
 };

@@ -29,7 +29,7 @@ const missing = (stack: string) => ({
 const escaped = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE') => ({
+const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE', dataFormat = 3) => ({
   status: 200,
   body: `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
     <StackId>arn:aws:cloudformation:eu-central-1:123456789012:stack/Stepform/aaf549a0</StackId><StackName>Stepform</StackName>
@@ -37,6 +37,7 @@ const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE') => ({
     <CreationTime>2026-01-02T03:04:05.678Z</CreationTime><LastUpdatedTime>2026-02-03T04:05:06.789Z</LastUpdatedTime>
     <StackStatus>${status}</StackStatus>
     <Outputs>
+      <member><OutputKey>DataFormat</OutputKey><OutputValue>${dataFormat}</OutputValue></member>
       <member><OutputKey>ApiUrl</OutputKey><OutputValue>https://a.example.com</OutputValue></member>
       ${settings ? `<member><Description>d</Description><OutputKey>DeployedSettings</OutputKey><OutputValue>${escaped(JSON.stringify(settings))}</OutputValue></member>` : ''}
     </Outputs><Tags/></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
@@ -109,6 +110,15 @@ it('deploy without a terminal refuses sensitive changes without --yes, before it
   );
   expect(output).toContain('affect security, existing data or addresses: environmentDebug. Confirm with --yes.');
   expect([code, output]).toEqual([1, expect.not.stringContaining('Synthesis')]);
+});
+
+it('deploy refuses a version that would misread the data', async () => {
+  stacks.Stepform = stack({}, 'UPDATE_COMPLETE', 99);
+  const { code, output } = await run('--check');
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining('writes data of format 99, which this version (format 3)'),
+  ]);
 });
 
 it('deploy takes the settings of the data after the platform was deleted', async () => {

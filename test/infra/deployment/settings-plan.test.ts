@@ -9,7 +9,10 @@ const plan = (
   given: Record<string, unknown> = {},
   { updatedAt = weekAgo, ...more }: Partial<SettingSources> & { updatedAt?: string } = {},
 ) =>
-  planSettings({ deployed: deployed && { settings: deployed, updatedAt }, file: {}, given, reset: [], ...more }, now);
+  planSettings(
+    { deployed: deployed && { settings: deployed, updatedAt, dataFormat: 3 }, file: {}, given, reset: [], ...more },
+    now,
+  );
 
 const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: ['subnet-0a1b2c3d'] };
 

@@ -30,6 +30,18 @@ describe('an asynchronous invocation', () => {
     ]);
   });
 
+  it('is retried without end while the account has no concurrency left', async () => {
+    const { later, lines } = start(0);
+    let tries = 0;
+    await later.attempt('Notify', async () => {
+      tries++;
+      if (tries < 20) throw Object.assign(new Error('Rate Exceeded.'), { name: 'TooManyRequestsException' });
+    });
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(tries).toBe(20);
+    expect(lines.at(-1)).toBe('Notify failed (TooManyRequestsException: Rate Exceeded.); again in 1000 ms');
+  });
+
   it('is dropped after three attempts', async () => {
     const { later, work, lines, tries } = start(9);
     await later.attempt('Notify', work);

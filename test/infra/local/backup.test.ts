@@ -20,10 +20,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
 import { backUp } from '#infra/local/commands/backup.ts';
-import { dataFormat } from '#infra/local/host/data-format.ts';
 import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { startOf } from '#infra/local/host/processes.ts';
 import { restore } from '#infra/local/host/restore.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 
 let root: string;
 const properties = {

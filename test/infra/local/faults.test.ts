@@ -80,7 +80,7 @@ describe('a fault rule', () => {
   it.each([
     ['{', 'JSON array'],
     ['{}', 'rules'],
-    ['[{"kind":"refuse"}]', '0: a rule needs one of nth, every, probability and perSecond'],
+    ['[{"kind":"refuse"}]', '0: a rule needs one of nth, every, probability, perSecond and concurrent'],
     ['[{"kind":"refuse","nth":1,"every":2}]', 'needs one of'],
     ['[{"kind":"refuse","nth":0}]', '0.nth'],
     ['[{"kind":"refuse","nth":1,"Action":"GetItem"}]', '0.Action'],
@@ -142,6 +142,38 @@ describe.each(['http', 'memory'])('the AWS endpoint, through the door %s', (door
     const { answers } = await invoke(['putObject', 'states/slow'], ['getObject', 'states/slow']);
     expect(answers[1]).toBe('content of states/slow');
     expect(await injected()).toEqual([1]);
+  });
+
+  it('makes S3 answer 409 once, and the client retries', async () => {
+    await set([{ kind: 'refuse', service: 's3', action: 'PutObject', error: 'ConditionalRequestConflict', nth: 1 }]);
+    const { answers } = await invoke(['putObject', 'states/conflict'], ['getObject', 'states/conflict']);
+    expect(answers[1]).toBe('content of states/conflict');
+    expect(await injected()).toEqual([1]);
+  });
+
+  it('makes DynamoDB leave half of the keys of a batch unprocessed', async () => {
+    await invoke(put('batch 1'), put('batch 2'), put('batch 3'));
+    await set([{ kind: 'unprocessed', every: 1, times: 1 }]);
+    const Keys = [1, 2, 3].map((n) => ({ pk: { S: 'f' }, sk: { S: `batch ${n}` } }));
+    const { tableName } = host.local;
+    const { answers } = await invoke(['BatchGetItem', { RequestItems: { [tableName]: { Keys } } }]);
+    expect(answers[0]).toEqual({
+      Responses: { [tableName]: Keys.slice(0, 2) },
+      UnprocessedKeys: { [tableName]: { Keys: Keys.slice(2), ConsistentRead: true } },
+    });
+  });
+
+  it("refuses invocations beyond the account's concurrency", async () => {
+    await set([
+      { kind: 'limit', service: 'lambda', concurrent: 1 },
+      { kind: 'slow', action: 'PutItem', nth: 1, ms: 200 },
+    ]);
+    const ends = await Promise.allSettled([invoke(put('one')), invoke(put('another'))]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    expect(ends[1]).toMatchObject({ reason: { name: 'TooManyRequestsException', statusCode: 429 } });
+    expect((await injected())[0]).toBe(1);
+    await invoke(put('later'));
+    expect(await isThere('later')).toBe(true);
   });
 
   it('makes ECS report no capacity', async () => {

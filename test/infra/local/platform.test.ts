@@ -4,8 +4,8 @@ import { get } from 'node:https';
 import { join, resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
-import { dataFormat } from '#infra/local/host/data-format.ts';
 import type { Local } from '#infra/local/host/folder.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
 

@@ -44,6 +44,17 @@ it('a call rejects with code and status of an error', async () => {
   await expect(defect.keys('Decrypt', {})).rejects.toMatchObject({ name: 'InternalFailure', statusCode: 500 });
 });
 
+it('a call that finds a full disk is not repeated, and says so', async () => {
+  for (const full of [{ errcode: 13 }, { code: 'ENOSPC' }, { code: 'EDQUOT' }]) {
+    const operate = vi.fn(() => Promise.reject(Object.assign(new Error('full'), full)));
+    await expect(having({ operate }).table.send(get)).rejects.toMatchObject({
+      name: 'InsufficientStorage',
+      statusCode: 507,
+    });
+    expect(operate).toHaveBeenCalledTimes(1);
+  }
+});
+
 it('a call fails like a lost connection if each response is dropped', async () => {
   const operate = vi.fn(() => Promise.reject(new Cut()));
   await expect(having({ operate }).table.send(get)).rejects.toMatchObject({ code: 'ECONNRESET' });

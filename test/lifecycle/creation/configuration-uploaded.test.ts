@@ -129,13 +129,6 @@ describe('a run that waits for its configuration', () => {
     expect((await getRun(archived.run))?.failure).toBe(`Configuration version ${archived.version} is archived.`);
   });
 
-  it('sends the notification of a new run, once', async () => {
-    api.aws.invoked.length = 0;
-    const { run } = await fetching({ notifies: true });
-    await enterFetching({ runId: run, token: `${run}/2` });
-    expect(api.aws.invoked.map(({ event }) => event)).toMatchObject([{ runId: run, trigger: 'run:created' }]);
-  });
-
   it('that has ended is not resumed', async () => {
     const { run, key } = await fetching();
     await updateRun(run, { set: { status: 'canceled' } });

@@ -25,13 +25,27 @@ it.each<[Partial<Run>, string[]]>([
   [{ status: 'applied', notifies: true }, ['NotifyFunction']],
   [{ status: 'confirmed', notifies: true }, []],
   [{ status: 'planning', commit }, ['CommitStatusFunction']],
-  [{ status: 'planning', environment: 'env-1' }, []],
+  [{ status: 'planning', environment: 'build 1' }, ['EnvironmentLogsFunction']],
   [{ status: 'applied', environment: 'env-1' }, ['EnvironmentSettleFunction']],
 ])('a run with %j invokes %j', async (change, names) => {
   const run = newRun(change);
   await store.notify(run);
   expect(aws.invoked.map(({ name }) => name)).toEqual(names);
-  for (const { event } of aws.invoked) expect(event).toMatchObject({ runId: run.id });
+  const expected = run.environment && run.status === 'planning' ? { job: run.environment } : { runId: run.id };
+  for (const { event } of aws.invoked) expect(event).toMatchObject(expected);
+});
+
+it.each([
+  ['planning', []],
+  ['applied', ['TraceFunction']],
+  ['canceled', ['TraceFunction']],
+] as const)('with a receiver of traces, a run that is %s invokes %j', async (status, names) => {
+  vi.stubEnv('OTLP_ENDPOINT', 'https://otlp.example.com');
+  vi.stubEnv('TRACE_FUNCTION', 'TraceFunction');
+  const run = newRun({ status });
+  await store.notify(run);
+  vi.unstubAllEnvs();
+  expect(aws.invoked).toEqual(names.map((name) => ({ name, event: { runId: run.id } })));
 });
 
 it('a run continues when none of them can be invoked', async () => {

@@ -17,6 +17,7 @@ const load = async () => ({
 });
 beforeAll(async () => {
   aws = await startAws();
+  process.env.READY_SECONDS = '60';
   store = await load();
 });
 afterAll(() => aws.close());
@@ -80,11 +81,10 @@ it.each<[string, Partial<Run>, boolean]>([
 });
 
 const changes = { outcome: 'finished', hasChanges: true } as const;
-const ready = { keyHash: 'key', seconds: 60 };
-const reporting = async (set: Partial<Run>, phase: PhaseName = 'plan', report: object = changes, of?: typeof ready) => {
+const reporting = async (set: Partial<Run>, phase: PhaseName = 'plan', report: object = changes) => {
   const plan = { ...empty, status: 'running', taskArn: 'arn:it', tokenHash: 'mine' } as const;
   const run = await open({ status: 'planning', plan, ...set });
-  await store.reportPhase(run, phase, report as typeof changes, of ?? ready);
+  await store.reportPhase(run, phase, report as typeof changes, 'key');
   return (await read(run)).plan.ready;
 };
 
@@ -94,6 +94,11 @@ it('a runner is ready after a plan that can be applied, and only then', async ()
   expect(keyHash).toBe('key');
   expect(Date.parse(until) - before).toBeGreaterThanOrEqual(60_000);
   expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(60_000);
+  expect(await reporting({ plan: { ...empty, status: 'running', tokenHash: 'mine' } }), 'an agent').toBeUndefined();
+  process.env.READY_SECONDS = '0';
+  expect(await reporting({})).toBeUndefined();
+  expect(await reporting({ autoApply: true })).toBeUndefined();
+  process.env.READY_SECONDS = '60';
   expect(await reporting({ savePlan: true })).toBeUndefined();
   expect(await reporting({ planOnly: true })).toBeUndefined();
   expect(await reporting({}, 'plan', { outcome: 'errored' })).toBeUndefined();
@@ -128,7 +133,7 @@ it('the apply is reserved with the report of the plan, unless an author lost the
     const { workspaceId: id, organization } = run;
     await store.put({ ...store.keys.workspace(id), id, organization, projectId: 'prj-1' });
     await store.updateRun(run.id, { set: meanwhile });
-    await store.reportPhase(run, 'plan', changes, ready);
+    await store.reportPhase(run, 'plan', changes, 'key');
     const { plan, apply, status } = await read(run);
     expect(plan.report).toEqual(changes);
     return apply.claimHash && { status, plan, apply };

@@ -23,6 +23,7 @@ const load = async () => ({
 });
 beforeAll(async () => {
   aws = await startAws();
+  process.env.READY_SECONDS = '60';
   store = await load();
 });
 afterAll(async () => {
@@ -85,12 +86,23 @@ it('a confirmed apply goes to the ready runner of its plan, without a container'
 
 it('an apply that is confirmed after the time of its runner gets a container at once', async () => {
   const run = await confirmed({}, -1);
+  expect(await poll(run)).toEqual({ action: 'exit' });
   const begin = Date.now();
   await queue(run);
   expect(Date.now() - begin).toBeLessThan(4_000);
   expect(started(run)).toHaveLength(1);
   expect(await poll(run)).toEqual({ action: 'exit' });
   expect(await claim(run)).toBeUndefined();
+});
+
+it('a runner that is reserved just before its time ends gets the apply', async () => {
+  const run = await confirmed({}, 300);
+  const queued = queue(run);
+  while ((await now(run)).apply.claimHash === undefined) await sleep(5);
+  await sleep(400);
+  expect(await work(run)).toMatchObject({ phase: 'apply' });
+  await queued;
+  expect(started(run)).toEqual([]);
 });
 
 it('a runner that does not claim within five seconds loses the apply for good, and retries wait for it no more', async () => {
@@ -159,8 +171,7 @@ it('a warm runner that has planned gets the apply of its run by its second key, 
   })();
   await Promise.all([store.planQueued({ runId: run.id, token: 't' }), planned]);
   await store.updateRun(run.id, { set: { status: 'planning', wait: { state: 'Planning', token: 't' } } });
-  const ready = { keyHash: store.hashSecret(keyOf(run)), seconds: 60 };
-  await store.reportPhase(await now(run), 'plan', report, ready);
+  await store.reportPhase(await now(run), 'plan', report, store.hashSecret(keyOf(run)));
   await store.updateRun(run.id, { set: { status: 'confirmed', decision } });
   const [, claimed] = await Promise.all([queue(run), work(run)]);
   expect(claimed).toMatchObject({ run: { id: run.id, apply: { taskArn: container.arn } } });
@@ -183,9 +194,9 @@ describe('a runner that is reserved with its report', () => {
       },
       appliesFor: [],
     });
-    const ready = { keyHash: store.hashSecret(keyOf(run)), seconds: 60 };
-    const current = await store.reportPhase(run, 'plan', report, ready);
-    expect(current).toMatchObject({ status: 'apply_queued', plan: { ready: { keyHash: ready.keyHash } } });
+    const keyHash = store.hashSecret(keyOf(run));
+    const current = await store.reportPhase(run, 'plan', report, keyHash);
+    expect(current).toMatchObject({ status: 'apply_queued', plan: { ready: { keyHash } } });
     expect(aws.sent).toEqual([]);
     return run;
   };

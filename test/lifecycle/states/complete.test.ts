@@ -53,7 +53,7 @@ it('a run that ends because of the platform is logged for the alarm, and others 
   const fault = { Error: 'TypeError', Cause: 'x is undefined' };
   const { ended } = await end(await planning(), 'PlanErrored', { error: fault });
   expect(ended.endReason).toMatch(/^The platform failed to continue the run \(TypeError\)/);
-  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toEqual([
+  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toMatchObject([
     { level: 'error', message: 'platform fault', runId: ended.id, cause: fault.Cause, error: fault.Error },
   ]);
   logged.mockClear();
@@ -72,6 +72,8 @@ it('the end of a run sends notifications, and starts no run without run triggers
   expect(api.aws.invoked).toMatchObject([
     { name: 'NotifyFunction', event: { runId: run.id, trigger: 'run:completed' } },
   ]);
+  const missing = store.complete({ ending: 'Applied', run: { runId: 'run-aaaaaaaaaaaaaaaa' } });
+  expect(await missing, 'a run that does not exist').toEqual({ next: 'Nothing' });
 });
 
 it('an apply starts the runs that it triggers, and a run without changes does not', async () => {

@@ -3,14 +3,7 @@ import type { TaskResult } from '#resources/run-tasks/results.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import { type Api, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import {
-  endless,
-  payloadKeys,
-  signatureOf,
-  startTaskServer,
-  status,
-  type TaskServer,
-} from '#test/support/task-server.ts';
+import { payloadKeys, signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
 let api: Api;
@@ -191,13 +184,6 @@ describe('the request to a run task', () => {
     expect(told()).toEqual([succeeded(input.token)]);
   });
 
-  it('succeeds on a 200 without reading a gigabyte of body', async () => {
-    const { ask, read } = await asking();
-    server.answer = endless;
-    await ask();
-    expect((await read()).status).toBe('running');
-  });
-
   it('fails with the reason if the task was deleted', async () => {
     const { ask, task, read } = await asking();
     const { deleteTask } = await import('#resources/run-tasks/records.ts');
@@ -245,6 +231,9 @@ describe('the request to a run task', () => {
     await results.settleResult(input.taskResultId, 'errored');
     await runTask({ ...input, token: 'another' }, pausesMs);
     expect([server.requests.length, told()]).toEqual([1, [succeeded('another')]]);
+    const taskResultId = input.taskResultId.replace(/.$/, '');
+    await expect(runTask({ ...input, taskResultId }, [])).rejects.toThrow('has no task result');
+    await unanswered({ ...input, taskResultId, error: { Error: 'States.Timeout' } });
   });
 });
 

@@ -256,7 +256,8 @@ describe('a deleted workspace', () => {
     const { id } = await deleted({ 'execution-mode': 'agent', 'agent-pool-id': pool });
     await table.update(keys.agentPool(pool), { set: { deletedAt: new Date().toISOString() } });
     expect((await act(id, 'recover')).status).toBe(204);
-    expect((await api.get(`workspaces/${id}`)).body.data.attributes['execution-mode']).toBe('local');
+    const { attributes } = (await api.get(`workspaces/${id}`)).body.data;
+    expect(attributes).toMatchObject({ 'execution-mode': 'local', 'setting-overwrites': { 'execution-mode': true } });
   });
 
   it('returns to the default project when its own was deleted', async () => {
@@ -431,18 +432,6 @@ describe('permanent deletion', () => {
     expect(await record(id)).toBeUndefined();
     expect(api.storage.objects().filter((key) => logs.includes(key))).toEqual([]);
     expect((await runs.store.getRun(before.id))?.plan.content).toBe('permanently_deleted');
-  });
-
-  it('happens together with the deletion of the organization', async () => {
-    const owner = actingAs(api, (await members.newUser(uniqueName('owner'))).token);
-    const name = uniqueName('ending');
-    await owner.post('organizations', { name, email: 'a@example.com' });
-    const { id } = (await owner.post(`organizations/${name}/workspaces`, { name: 'w' })).body.data;
-    await owner.call('DELETE', `workspaces/${id}`);
-    expect((await owner.call('DELETE', `organizations/${name}`)).status).toBe(204);
-    expect(await record(id)).toMatchObject({ isEnding: true });
-    await purge({ due: [keys.workspace(id)] });
-    expect(await record(id)).toBeUndefined();
   });
 });
 

@@ -290,7 +290,9 @@ describe('the sweep', () => {
     };
     await apply();
     const status = async (id: string) => (await api.get(`configuration-versions/${id}`)).body.data.attributes.status;
-    expect(await status(oldest.id)).toBe('backing_data_soft_deleted');
+    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
+    expect([await status(oldest.id), await status(young.id)]).toEqual(['backing_data_soft_deleted', 'uploaded']);
+    expect(await content(newer)).toBeUndefined();
     for (const { id } of old) await ageDeletion('configurationVersion', id, 8);
     await age('configurationVersion', young.id, 50);
     await age('run', newer.id, 50);
@@ -299,7 +301,6 @@ describe('the sweep', () => {
     expect(await status(oldest.id)).toBe('backing_data_permanently_deleted');
     const used = run.relationships['configuration-version'].data.id;
     expect(await status(used)).toBe('uploaded');
-    const content = async ({ id }: { id: string }) => (await store.getRun(id))?.plan.content;
     expect([await content(run), await content(newer)]).toEqual([undefined, 'soft_deleted']);
     await leaveQueue(run.id);
     await latest({ remove: ['latestRunId'] });
@@ -382,15 +383,15 @@ describe('the sweep', () => {
     await send('POST', ofWorkspace(id), { deleteOlderThanNDays: 30 });
     await look({ workspace: id });
     await api.call('POST', `state-versions/${old}/actions/restore_backing_data`);
+    /** The state's status, and whether a new month has begun. */
     const lookAfter = async (passed: number) => {
       await store.update(store.keys.workspaceRetention(id), { set: { since: days(passed) } });
       await look({ workspace: id });
-      return statusOfState(old);
+      const timer = await store.get<{ since: string }>(store.keys.workspaceRetention(id));
+      return [await statusOfState(old), Date.parse(timer?.since ?? '') > Date.parse(days(1))];
     };
-    expect(await lookAfter(29), 'what was restored is spared').toBe('finalized');
-    expect(await lookAfter(31)).toBe('backing_data_soft_deleted');
-    const timer = await store.get<{ since: string }>(store.keys.workspaceRetention(id));
-    expect(Date.parse(timer?.since ?? ''), 'a month begins').toBeGreaterThan(Date.parse(days(1)));
+    expect(await lookAfter(29), 'what was restored is spared').toEqual(['finalized', false]);
+    expect(await lookAfter(31)).toEqual(['backing_data_soft_deleted', true]);
   });
 
   it('continues soon when items are left, and the next day otherwise', async () => {

@@ -112,3 +112,14 @@ it('a run that ended before it was planned has the statuses that it had', () => 
   expect(spans.map(({ name }) => name)).toEqual(['run network', 'pending']);
   expect(spans[0]?.events).toEqual([{ name: 'cancel requested', at: ms(3) }]);
 });
+
+it.each<[string, Partial<Run['plan']>, Partial<Run['apply']>, boolean[]]>([
+  ['a container of each phase', { taskArn: 'arn:1' }, { taskArn: 'arn:2' }, [false, false]],
+  ['the runner of the plan', { taskArn: 'arn:1' }, { taskArn: 'arn:1' }, [false, true]],
+  ['a warm runner', { taskArn: 'arn:1', reserved: { keyHash: '', taskArn: 'arn:1' } }, {}, [true, false]],
+])('phases name whether %s was ready for them', (_, plan, apply, expected) => {
+  const phase = { status: 'finished', statusTimestamps: {} } as const;
+  const spans = spansOf({ ...applied, plan: { ...phase, ...plan }, apply: { ...phase, ...apply } });
+  const of = (name: string) => spans.find((one) => one.name === name)?.attributes?.['stepform.runner.ready'];
+  expect([of('planning'), of('applying')]).toEqual(expected);
+});

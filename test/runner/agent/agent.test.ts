@@ -44,6 +44,8 @@ const work = () => ({ action: 'work', work: { runId: 'run-1', phase: 'plan', wor
 const wait = () => ({ action: 'wait', afterMs: 50 });
 
 it('an agent kills a runner that hangs, and can take the next job', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
   let jobs = 0;
   const claims: Body[] = [];
   const { agent, said, heard, bodiesOf } = await startPlatform({
@@ -58,6 +60,7 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   await heard('The plan of run-1 ended (signal SIGKILL)');
   await expect.poll(() => jobs).toBeGreaterThan(1);
   agent.stop();
+  agent.stop();
   await ended;
   expect(said).toContain('The runner of the plan of run-1 hangs: killing it.');
   expect(claims).toMatchObject([{ claim: 'claim' }]);
@@ -65,6 +68,7 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   expect(said.join()).not.toContain('revoked');
   expect(bodiesOf('over')).toMatchObject([{ job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' }]);
   expect(bodiesOf('ping').at(-1)).toEqual({ agent: 'agent-1', ended: 'exited' });
+  await expect.poll(timers, { timeout: 10_000, message: 'timers' }).toBeLessThanOrEqual(before);
 });
 
 it('an agent ends after the current run, interrupts it at a second stop, and pings no more with a revoked token', async () => {
@@ -91,17 +95,18 @@ it('an agent sends the states that runners kept until the platform has them, and
   process.env.STEPFORM_UNSAVED_STATES = folder;
   await keep(first);
   let offers = 0;
-  let jobs = 0;
+  let jobs: object[] = [];
   const { agent, heard, bodiesOf } = await startPlatform({
     // The platform takes the state only after the run has ended.
     'kept-state': () => ({ action: ++offers === 1 ? 'wait' : 'taken' }),
-    next: () => (offers === 2 && jobs++ === 0 ? work() : wait()),
+    next: () => jobs.shift() ?? wait(),
     ping: ({ job }) => (job ? { kill: true } : {}),
   });
   const ended = agent.run();
   await heard('was sent to its run');
   await keep(second);
   // It looks again after each job.
+  jobs = [work()];
   await expect.poll(() => existsSync(keptStatePath(folder, second))).toBe(false);
   agent.stop();
   await ended;

@@ -19,7 +19,9 @@ const calls: string[] = [];
 
 const start = async (answers: Record<string, Answerer> = {}): Promise<string> => {
   const server = createServer((request, response) => {
-    calls.push([request.method, url + request.url, request.headers.authorization].filter(Boolean).join(' '));
+    const { authorization, 'content-length': length } = request.headers;
+    const sent = request.method === 'POST' ? `${length} bytes` : '';
+    calls.push([request.method, url + request.url, authorization, sent].filter(Boolean).join(' '));
     const answer = answers[request.url ?? ''] ?? (() => response.end('private code'));
     request.resume().on('end', () => answer(request, response));
   });
@@ -36,7 +38,7 @@ const answer =
 const large = Buffer.alloc(1024 * 1024 + 1);
 beforeAll(async () => {
   [mirror, elsewhere] = [await start(), await start()];
-  storage = await start({ '/full': answer(507) });
+  storage = await start({ '/full': answer(300) });
   forge = await start({
     '/moved': answer(302, () => `${mirror}/archive`),
     '/repeated': answer(307, () => '/archive'),
@@ -61,7 +63,10 @@ afterAll(() => {
 
 const perform = async (url: string, uploadUrl?: string, method: 'GET' | 'POST' = 'GET', totalMs = 10_000) => {
   const answer = await performRequest(
-    { method, url, headers: { authorization: 'secret' }, totalMs, maxBytes: 1024 * 1024, uploadUrl },
+    {
+      ...{ method, url, headers: { authorization: 'secret' }, totalMs, maxBytes: 1024 * 1024, uploadUrl },
+      ...(method === 'POST' ? { body: 'text' } : {}),
+    },
     { origins: [forge, mirror], storage },
   );
   return 'failure' in answer
@@ -83,8 +88,13 @@ it.each<[method: 'GET' | 'POST', path: string, outcome: object, calls: string[]]
   ['GET', '/archive', { status: 200, body: 0 }, ['GET {forge}/archive secret', put]],
   ['GET', '/moved', { status: 200 }, ['GET {forge}/moved secret', 'GET {mirror}/archive', put]],
   ['GET', '/repeated', { status: 200 }, ['GET {forge}/repeated secret', 'GET {forge}/archive secret', put]],
-  ['POST', '/repeated', { status: 200 }, ['POST {forge}/repeated secret', 'POST {forge}/archive secret', put]],
-  ['POST', '/moved', { status: 302 }, ['POST {forge}/moved secret']],
+  [
+    'POST',
+    '/repeated',
+    { status: 200 },
+    ['POST {forge}/repeated secret 4 bytes', 'POST {forge}/archive secret 4 bytes', put],
+  ],
+  ['POST', '/moved', { status: 302 }, ['POST {forge}/moved secret 4 bytes']],
   ['GET', '/named', { status: 200 }, ['GET {forge}/named secret', put]],
   ['GET', '/missing', { status: 404 }, ['GET {forge}/missing secret']],
   ['GET', '/away', failed('forbidden', 'does not forward to http'), ['GET {forge}/away secret']],
@@ -103,7 +113,7 @@ it.each<[url: string, uploadUrl: string | undefined, outcome: object, totalMs?: 
   ['{forge}/slow', undefined, failed('timeout', 'timed out'), 200],
   ['{elsewhere}/', undefined, failed('forbidden', 'does not forward to http')],
   ['no url', undefined, failed('forbidden', 'does not forward to that address')],
-  ['{forge}/archive', '{storage}/full', failed('unreachable', 'storage answered the agent 507')],
+  ['{forge}/archive', '{storage}/full', failed('unreachable', 'storage answered the agent 300')],
   ['{forge}/archive', '{elsewhere}/x', failed('forbidden', 'only')],
   ['{forge}/archive', 'no url', failed('forbidden', 'only')],
 ])('a request to %s with the upload %s', async (url, uploadUrl, outcome, totalMs) => {
@@ -131,7 +141,8 @@ describe('a forwarding agent', () => {
     const forwarder: Forwarder = new Forwarder({
       client: {
         register: async () => ({ agent: 'a', pool: 'p', organization: 'o', pingSeconds: 60, storage: named }),
-        request: async () => {
+        request: async (body) => {
+          expect(body, 'no ping, right after its registration').not.toHaveProperty('publicKey');
           forwarder.stop();
           return { action: 'wait', afterMs: 1 };
         },

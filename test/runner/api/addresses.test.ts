@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { definition } from '#infra/stack/lifecycle.ts';
 import { objects } from '#platform/store/keys.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
-import { artifacts } from '#run/run.ts';
+import { artifacts } from '#run/phase-report.ts';
 import { artifactUrls, laterUrls, leftStateUrl, stateUploadUrl } from '#runner/api/addresses.ts';
 import { newRun } from '#test/support/run.ts';
 import { type Storage, startStorage } from '#test/support/storage.ts';

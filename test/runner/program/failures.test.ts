@@ -22,7 +22,7 @@ const expectFailure = ({ record, code, report, log }: Awaited<ReturnType<typeof 
 describe('a plan fails', () => {
   it('on a syntax error, which the report names', async () => {
     const failed = await plan({ 'main.tf': 'resource "terraform_data" "a" {\n  input = \n}' });
-    expectFailure(failed, /^Invalid expression \(main\.tf line 2\)/);
+    expectFailure(failed, /^Invalid expression: Expected the start of an expression.* \(main\.tf line 2\)/);
     expect(failed.report?.hasChanges).toBeUndefined();
     expect(failed.report?.artifacts).toEqual(['log']);
   });
@@ -125,7 +125,10 @@ resource "terraform_data" "bad" {
 `;
   it('partway, and keeps the state', async () => {
     const failed = await bench.planAndApply(await archive({ 'main.tf': half }));
-    expectFailure(failed, /^local-exec provisioner error \(main\.tf line 5\)/);
+    expectFailure(
+      failed,
+      /^local-exec provisioner error: Error running command .* \(terraform_data\.\w+, main\.tf line 5\)/,
+    );
     expect(failed.report).toMatchObject({ resourceAdditions: 1 });
     const stored = bench.plane.current();
     expect(stored).toMatchObject({ id: failed.report?.stateVersionId, intermediate: false });

@@ -62,7 +62,7 @@ it.each([
 ])('a plan file %s is not applied after a change while the runner was ready', async (_, place, report) => {
   const archive = await pack('a');
   bench.plane.keepReady();
-  const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive, { readySeconds: 60 }));
+  const { claim, record: plan } = bench.plane.offer(jobFor(bench.plane, archive));
   const runner = bench.start(claim);
   await until('the plan is reported', () => plan.report);
   const folder = join(bench.directory, 'tmp', readdirSync(join(bench.directory, 'tmp'))[0] as string);

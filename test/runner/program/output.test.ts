@@ -25,19 +25,79 @@ describe('the failure in the report', () => {
       'Missing expression (variables/foo.tfvars line 2); Another; Third.',
     );
   });
+  const precondition = `╷
+│ Error: Resource precondition failed
+│ 
+│   with terraform_data.a["x"],
+│   on main.tf line 6, in resource "terraform_data" "a":
+│    6:       condition     = var.region == "eu"
+│     ├────────────────
+│     │ var.region is "us"
+│ 
+│ Only eu is allowed here,
+│ and nothing else.
+│ 
+│ See the handbook.
+╵
+`;
+  it('has the first paragraph of the explanation and the resource', () => {
+    const text =
+      'Resource precondition failed: Only eu is allowed here, and nothing else (terraform_data.a["x"], main.tf line 6)';
+    expect(read(precondition).failure).toBe(`${text}.`);
+    expect(read(`${precondition}${box}`).failure).toBe(`${text}; Missing expression (variables/foo.tfvars line 2).`);
+    const long = `│ Error: A\n│ \n│ ${'b'.repeat(300)}\n╵\nnot ours\n`;
+    expect(read(long).failure).toBe(`A: ${'b'.repeat(200)}….`);
+    expect(read('│ Error: A\n│ \n│ A\n╵\n').failure).toBe('A.');
+  });
   it('is the same in JSON', () => {
-    const diagnostic = (severity: string, summary: string, range?: object) =>
-      `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic: { severity, summary, range } })}\n`;
+    const diagnostic = (severity: string, summary: string, range?: object, more = {}) =>
+      `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic: { severity, summary, range, ...more } })}\n`;
     const text =
       diagnostic('warning', 'Mind the gap') +
       diagnostic('error', 'Missing expression', { filename: '../variables/foo.tfvars', start: { line: 2 } }) +
-      diagnostic('error', 'No place');
-    expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place.');
+      diagnostic('error', 'No place', undefined, { address: 'a.b', detail: 'Why,\nin short.\n\nAnd at length.' });
+    expect(read(text).failure).toBe('Missing expression (variables/foo.tfvars line 2); No place: Why, in short (a.b).');
   });
   it("is absent without an error, regardless of other programs' output", () => {
     expect(
       read('terraform_data.a (local-exec): Error: not ours\nWarning: x\n{"@level" broken\n').failure,
     ).toBeUndefined();
+  });
+});
+
+describe('failed checks', () => {
+  const text = `╷
+│ Warning: Check block assertion failed
+│ 
+│   on main.tf line 5, in check "api":
+│    5:     condition     = terraform_data.a.output == "2"
+│ 
+│ The API answers with 1,
+│ which is not 2.
+╵
+╷
+│ Warning: Argument is deprecated
+│ 
+│   on main.tf line 9, in resource "a" "b":
+│ 
+│ Use another.
+╵
+`;
+  it('are the warnings of check blocks, in text and JSON, each once', () => {
+    const api = { address: 'check.api', message: 'The API answers with 1, which is not 2.' };
+    expect(read(`${text}${text}`).failedChecks).toEqual([api]);
+    expect(read(text).failure).toBeUndefined();
+    const line = (severity: string, context: string | null, detail: string) =>
+      `${JSON.stringify({ '@level': 'warn', type: 'diagnostic', diagnostic: { severity, summary: 'S', detail, snippet: { context } } })}\n`;
+    const lines = [line('warning', 'check "api"', api.message), line('warning', 'resource "a" "b"', 'x')];
+    expect(read(lines.join('')).failedChecks).toEqual([api]);
+  });
+  it('are limited in number and length', () => {
+    const many = Array.from({ length: 30 }, (_, n) =>
+      text.replace('"api"', `"c${n}"`).replace('with 1', 'y'.repeat(400)),
+    );
+    const checks = read(many.join('')).failedChecks;
+    expect([checks.length, checks[0]?.message.length]).toEqual([10, 200]);
   });
 });
 

@@ -36,7 +36,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
 `;
     const configuration = await archive({ 'main.tf': main, 'sub/a.txt': 'a' });
     plane.keepReady();
-    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { readySeconds: 20 }));
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration));
     const runner = bench.start(claim);
     await until('the plan is reported', () => plan.report);
     expect(plan.report?.message).toBeUndefined();
@@ -55,7 +55,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       Object.fromEntries(artifacts.map((one) => [one, plane.presigned(`${runId}/${phase}/${one}`)]));
     const uploadUrls = urls('plan', 'plan', 'plan-json', 'plan-json-redacted', 'log');
     plane.keepReady();
-    const job = jobFor(plane, configuration, { variables, readySeconds: 20 });
+    const job = jobFor(plane, configuration, { variables });
     const { claim, record: plan } = plane.offer({ ...job, uploadUrls });
     const of = jobFor(plane, configuration, { variables });
     const apply = plane.reserve({ ...of, phase: 'apply', uploadUrls: urls('apply', 'log') });
@@ -72,7 +72,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       plane.calls.splice(0).flatMap((call) => /^PUT .*\/(plan|apply)\/(.*)$/.exec(call)?.slice(1).join(' ') ?? []);
     plane.keepReady();
     const { claim, record: plan } = plane.offer({
-      ...jobFor(plane, configuration, { variables, readySeconds: 20 }),
+      ...jobFor(plane, configuration, { variables }),
       enclosedBytes: 100_000,
     });
     const apply = plane.reserve({
@@ -120,7 +120,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     plane.keepReady();
-    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables, readySeconds: 20 }));
+    const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables }));
     const runner = bench.start(claim);
     await until('the plan is reported', () => plan.report);
     await until('the runner is ready', () => plane.calls.filter((call) => call.endsWith('/ready')).length > 1);

@@ -37,7 +37,6 @@ export interface Options {
   terraform?: Partial<Job['terraform']>;
   workingDirectory?: string;
   structuredOutput?: boolean;
-  readySeconds?: number;
   heartbeatSeconds?: number;
   limits?: Partial<Job['limits']>;
   state?: string;
@@ -95,7 +94,6 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     identity: options.identity,
     sshKey: options.sshKey,
     heartbeatSeconds: options.heartbeatSeconds ?? 5,
-    readySeconds: options.readySeconds ?? 0,
     limits: {
       configurationBytes: 10 * mebibyte,
       unpackedBytes: 50 * mebibyte,

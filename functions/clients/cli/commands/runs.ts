@@ -14,7 +14,7 @@ import { program } from '../program.ts';
 import { changesOf, fetchSnapshot, type RunSnapshot, workspaceOf } from '../run-snapshot.ts';
 import { ofList, printList } from '../table.ts';
 import { columns, print, printJson, say } from '../terminal.ts';
-import { changesInWords, paintTone, WatchText } from '../watch-text.ts';
+import { changesInWords, checkLines, paintTone, WatchText } from '../watch-text.ts';
 
 export const limitOf = (text = '20'): number => {
   const limit = Number(text);
@@ -133,6 +133,7 @@ const show: Command = {
       const changes = changesOf(document);
       if (changes) print(`${phase === 'plan' ? '\nPlan' : 'Apply'}: ${changesInWords(changes, phase)}`);
     }
+    for (const line of checkLines(run)) print(line);
     const results = await resultsOf(client, snapshot);
     if (results.length) print('');
     for (const result of results) new WatchText(client.url, print).emit(result);

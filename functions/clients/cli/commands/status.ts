@@ -41,14 +41,14 @@ const entryOf = (workspace: Resource<'workspaces'>, included: Resource[]): Entry
   };
 };
 
-const runRow = ({ workspace, run }: Entry): string[] =>
+const runRow = ({ workspace, run, tone }: Entry): string[] =>
   run
     ? [
         `  ${bold(workspace.attributes.name)}`,
         statusOf(run),
         dim(ago(since(run), Date.now())),
         run.id,
-        plain(run.attributes.message).split('\n')[0] ?? '',
+        plain((tone === 'bad' && run.attributes['end-reason']) || run.attributes.message).split('\n')[0] ?? '',
       ]
     : [];
 

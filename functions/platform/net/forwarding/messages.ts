@@ -41,8 +41,8 @@ export interface ForwardedFailure {
 
 /** An item of the table can have at most 400 KB, including its keys (DynamoDB: quotas). */
 export const maxPacked = 380_000;
-/** Maximum size after decompression. */
-const maxUnpacked = 12 * 1024 * 1024;
+/** Maximum size after decompression, with the body in base64. */
+const maxUnpacked = 24 * 1024 * 1024;
 
 export const packAnswer = (answer: ForwardedAnswer | ForwardedFailure): Buffer => {
   const text = JSON.stringify('failure' in answer ? answer : { ...answer, body: answer.body.toString('base64') });
@@ -51,7 +51,7 @@ export const packAnswer = (answer: ForwardedAnswer | ForwardedFailure): Buffer =
 
 /** @throws {Error} if it is not an answer */
 export const unpackAnswer = (packed: Uint8Array): ForwardedAnswer | ForwardedFailure => {
-  const text = gunzipSync(packed, { maxOutputLength: maxUnpacked * 2 }).toString('utf8');
+  const text = gunzipSync(packed, { maxOutputLength: maxUnpacked }).toString('utf8');
   const answer = JSON.parse(text) as (Omit<ForwardedAnswer, 'body'> & { body: string }) | ForwardedFailure;
   return 'failure' in answer ? answer : { ...answer, body: Buffer.from(answer.body, 'base64') };
 };

@@ -22,6 +22,8 @@ export const healthDocument = (result: HealthResult, workspaceId: string) => {
       'checks-failed': result.checksFailed ?? null,
       'checks-errored': result.checksErrored ?? null,
       'checks-unknown': result.checksUnknown ?? null,
+      /** Not in HCP's API: the check blocks that failed, with their messages. */
+      'failed-checks': result.failedChecks ?? [],
       'error-message': message,
       // Older name of the attribute.
       'error-msg': message,

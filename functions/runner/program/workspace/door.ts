@@ -219,7 +219,7 @@ export class Folder {
   /** Creates a file, and replaces any existing entry. */
   write(name: Name, content: string | Uint8Array, mode: number, owner?: Owner): void {
     this.remove(name);
-    const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+    const bytes = Buffer.from(content);
     const file = openSync(this.#at(name), newFile, mode);
     try {
       for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done);

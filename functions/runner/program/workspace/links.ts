@@ -1,4 +1,4 @@
-import { lstat, readlink } from 'node:fs/promises';
+import { readlink } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 
 const maxLinks = 40;
@@ -32,7 +32,7 @@ export const staysInside = async (root: string, link: string): Promise<boolean> 
 
 const linkTarget = async (path: string): Promise<string | undefined> => {
   try {
-    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+    return await readlink(path);
   } catch {
     return undefined;
   }

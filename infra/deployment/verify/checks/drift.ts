@@ -1,6 +1,6 @@
+import { elements } from '#clients/cli/account-checks.ts';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, differs, ok, skipped } from '../check.ts';
-import { elements } from '../target.ts';
 
 const stateful = ['AWS::DynamoDB::Table', 'AWS::S3::Bucket', 'AWS::KMS::Key'];
 
@@ -24,7 +24,8 @@ export const drift: Check = {
       });
       const [status] = elements(text, 'StackResourceDriftStatus');
       const paths = elements(text, 'PropertyPath').join(', ');
-      if (!status) unread.push(`${id} cannot be read: ${elements(text, 'Message')[0] ?? text.slice(0, 80)}`);
+      if (!status || status === 'NOT_CHECKED')
+        unread.push(`${id} is not checked: ${elements(text, 'Message')[0] ?? text.slice(0, 80)}`);
       else if (status !== 'IN_SYNC') found.push(`${id} ${status}${paths ? ` at ${paths}` : ''}`);
     }
     if (found.length) return differs(found.join('; '));

@@ -1,30 +1,21 @@
 import { DescribeTaskDefinitionCommand, ECSClient } from '@aws-sdk/client-ecs';
+import { elements } from '#clients/cli/account-checks.ts';
 import { query } from '#clients/cli/ask-aws.ts';
 import { type Check, expect, ok, skipped } from '../check.ts';
 import type { Platform } from '../platform.ts';
-import { elements, type Target } from '../target.ts';
+import type { Target } from '../target.ts';
 
 /** Actions that no role of the platform has, by resource. */
-const forbidden = ({ table, bucket, stateMachineArn }: Target): [resource: string, actions: string[]][] => {
+const forbidden = ({ table, bucket, stateMachineArn, bootstrapFunction }: Target): [string, string[]][] => {
   const [, partition, , region, account] = stateMachineArn.split(':');
   const arn = (service: string, resource: string) => `arn:${partition}:${service}:${region}:${account}:${resource}`;
   return [
     [arn('dynamodb', `table/${table}`), ['dynamodb:DeleteTable', 'dynamodb:UpdateTable', 'dynamodb:Scan']],
     [`arn:${partition}:s3:::${bucket}`, ['s3:DeleteBucket', 's3:PutBucketPolicy', 's3:PutLifecycleConfiguration']],
     [stateMachineArn, ['states:UpdateStateMachine', 'states:DeleteStateMachine']],
-    [
-      '*',
-      [
-        ...[
-          'iam:CreateRole',
-          'iam:PutRolePolicy',
-          'iam:AttachRolePolicy',
-          'sts:AssumeRole',
-          'cloudformation:UpdateStack',
-        ],
-        ...['kms:ScheduleKeyDeletion', 'kms:PutKeyPolicy', 'lambda:UpdateFunctionCode', 'ecs:RegisterTaskDefinition'],
-      ],
-    ],
+    [arn('lambda', `function:${bootstrapFunction}`), ['lambda:UpdateFunctionCode', 'lambda:AddPermission']],
+    ['*', ['iam:CreateRole', 'iam:PutRolePolicy', 'iam:AttachRolePolicy', 'sts:AssumeRole']],
+    ['*', ['kms:ScheduleKeyDeletion', 'kms:PutKeyPolicy', 'ecs:RegisterTaskDefinition', 'cloudformation:UpdateStack']],
   ];
 };
 

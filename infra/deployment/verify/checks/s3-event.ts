@@ -1,7 +1,8 @@
 import { packFiles } from '#clients/cli/archive.ts';
 import { type Check, expect, seconds, until, within } from '../check.ts';
 
-const maximum = 10;
+/** The command line waits as long for an upload. */
+const maximum = 30;
 
 export const s3Event: Check = {
   name: 'event from S3',

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { elements } from '#clients/cli/account-checks.ts';
 import { type Check, expect, ok } from '../check.ts';
-import { elements, presignedRequest } from '../target.ts';
+import { presignedRequest } from '../target.ts';
 
 export const uploadChecksum: Check = {
   name: 'upload checksum',

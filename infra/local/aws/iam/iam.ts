@@ -9,6 +9,9 @@ export interface Access {
   context?: Record<string, string>;
 }
 
+/** Receives every decision. @param role name or ARN */
+export type OnDecision = (role: string, access: Access, isAllowed: boolean) => void;
+
 interface Statement {
   effect: 'Allow' | 'Deny';
   actions: RegExp[];
@@ -53,8 +56,10 @@ export class Permissions {
   readonly #roles = new Map<string, Statement[]>();
   /** Statements that match an action and a resource, by role: every call repeats the same few lookups. */
   readonly #applicable = new Map<string, Statement[]>();
+  readonly #onDecision: OnDecision | undefined;
 
-  constructor(stack: Stack) {
+  constructor(stack: Stack, onDecision?: OnDecision) {
+    this.#onDecision = onDecision;
     for (const role of stack.all<RoleProperties>('AWS::IAM::Role'))
       this.#roles.set(
         role.ref,
@@ -72,14 +77,18 @@ export class Permissions {
    * @param who the caller in error messages
    * @throws AwsError AccessDeniedException (403) that names caller, action and resource
    */
-  check(role: string, who: string, { action, resource, context = {} }: Access): void {
-    let allowed = false;
-    for (const statement of this.#about(role, action, resource)) {
-      if (!statement.conditions.every((holds) => holds(context))) continue;
-      if (statement.effect === 'Deny') throw denied(who, action, resource, 'with an explicit deny');
-      allowed = true;
-    }
-    if (!allowed) throw denied(who, action, resource, 'because no statement of its role allows it');
+  check(role: string, who: string, access: Access): void {
+    const refusal = this.#refusal(role, access);
+    this.#onDecision?.(role, access, refusal === undefined);
+    if (refusal) throw denied(who, access.action, access.resource, refusal);
+  }
+
+  #refusal(role: string, { action, resource, context = {} }: Access): string | undefined {
+    const applicable = this.#about(role, action, resource).filter(({ conditions }) =>
+      conditions.every((holds) => holds(context)),
+    );
+    if (applicable.some(({ effect }) => effect === 'Deny')) return 'with an explicit deny';
+    return applicable.length ? undefined : 'because no statement of its role allows it';
   }
 
   #about(role: string, action: string, resource: string): Statement[] {

@@ -1,5 +1,6 @@
 /** Lambda makes three attempts of an asynchronous invocation; the waits are shorter here, where users watch. */
 const retryMs = [1_000, 5_000];
+const throttledMs = 1_000;
 
 /** Pending asynchronous work, in memory: it is lost when the platform ends. */
 export class AsyncInvocations {
@@ -29,11 +30,13 @@ export class AsyncInvocations {
     try {
       await work();
     } catch (error) {
-      const wait = retryMs[failures];
+      // A throttled event returns to Lambda's queue, for up to six hours (Lambda: asynchronous invocation errors).
+      const isThrottled = (error as Error).name === 'TooManyRequestsException';
+      const wait = isThrottled ? throttledMs : retryMs[failures];
       const next = wait === undefined ? 'given up' : `again in ${wait} ms`;
       this.#log(`${what} failed (${(error as Error).name}: ${(error as Error).message}); ${next}`);
       if (wait === undefined || this.#closed) return;
-      this.after(wait, () => void this.attempt(what, work, failures + 1));
+      this.after(wait, () => void this.attempt(what, work, isThrottled ? failures : failures + 1));
     }
   }
 

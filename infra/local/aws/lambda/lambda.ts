@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AwsError } from '#infra/local/host/errors.ts';
+import type { Faults } from '#infra/local/host/faults.ts';
 import type { Resource } from '#infra/local/host/template.ts';
 import type { Services } from '#platform/store/services.ts';
 import type { Logs } from '../logs/logs.ts';
@@ -38,6 +39,8 @@ export interface LambdaOptions {
   region: string;
   usage: Usage;
   logs: Logs;
+  /** Limits of concurrent invocations, for tests. */
+  faults?: Faults;
 }
 
 interface Hosted {
@@ -111,7 +114,7 @@ export class Lambda {
   /**
    * Runs a function with a JSON text and returns a JSON text; a failed function is a result, not an exception.
    * @param run the run that caused this, if known
-   * @throws AwsError if the function does not exist or the payload exceeds 6 MB
+   * @throws AwsError if the function does not exist, the payload exceeds 6 MB, or the account's concurrency is used up
    */
   async invoke(
     nameOrArn: string,
@@ -126,6 +129,8 @@ export class Lambda {
         `Request must be smaller than ${maxPayload} bytes for the InvokeFunction operation`,
         413,
       );
+    if (this.#options.faults?.refusesInvocation(this.#active))
+      throw new AwsError('TooManyRequestsException', 'Rate Exceeded.', 429);
     const root = rootOf(trace) ?? trace;
     if (run) usage.assign(root, run);
     else usage.see(root, payload);

@@ -15,7 +15,11 @@ const objects = (prefix: string) => ({ 'Fn::Join': ['', [arn('Bucket'), `/${pref
 
 /** Permissions of `Caller`, by default. */
 export const callerStatements: Statement[] = [
-  { Effect: 'Allow', Action: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'], Resource: arn('Table') },
+  {
+    Effect: 'Allow',
+    Action: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
+    Resource: arn('Table'),
+  },
   { Effect: 'Allow', Action: 's3:GetObject', Resource: [objects('states'), objects('runs')] },
   { Effect: 'Allow', Action: 's3:PutObject', Resource: objects('states') },
   { Effect: 'Allow', Action: ['kms:GenerateDataKey', 'kms:Decrypt'], Resource: arn('Key') },

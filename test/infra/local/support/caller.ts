@@ -1,4 +1,5 @@
 import {
+  BatchGetItemCommand,
   DynamoDBClient,
   GetItemCommand,
   PutItemCommand,
@@ -21,6 +22,7 @@ const doors = {
 type Send = (command: object) => Promise<object>;
 // biome-ignore lint/suspicious/noExplicitAny: the event says which command and input
 const commands: Record<string, [keyof typeof doors.http, new (input: any) => object]> = {
+  BatchGetItem: ['dynamodb', BatchGetItemCommand],
   GetItem: ['dynamodb', GetItemCommand],
   PutItem: ['dynamodb', PutItemCommand],
   UpdateItem: ['dynamodb', UpdateItemCommand],

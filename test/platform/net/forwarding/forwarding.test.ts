@@ -98,6 +98,26 @@ describe('a connection through agents', () => {
     expect(forge.calls).toEqual([]);
   });
 
+  it('reaches only origins that the agent allows', async () => {
+    const pool = await newPool(api);
+    await forward(await pool.newToken(), ['https://git.example.com']);
+    const { body } = await connect(pool.id);
+    expect(body.errors[0].detail).toContain(`the agent does not forward to ${forge.url}`);
+    expect(forge.calls).toEqual([]);
+  });
+
+  it('sends no request that has expired', async () => {
+    const { addRequest, takeRequest } = await import('#platform/net/forwarding/records.ts');
+    const { id } = await newPool(api);
+    const bytes = Buffer.from('x');
+    const takenAfter = async (ms: number) => {
+      const until = new Date(Date.now() - ms).toISOString();
+      await addRequest(id, { id: `fwd-${ms}`, box: bytes, sender: '', keys: { agent: bytes }, until });
+      return (await takeRequest(id, 'agent'))?.id;
+    };
+    expect([await takenAfter(1_000), await takenAfter(-60_000)]).toEqual([undefined, 'fwd--60000']);
+  });
+
   it('keeps its pool from being deleted', async () => {
     const { pool, client } = await connected();
     const refused = await api.call('DELETE', `/api/v2/agent-pools/${pool.id}`, { token: api.token });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { keepTls } from '#infra/local/host/tls.ts';
 import { download } from '#platform/net/outbound/download.ts';
 import { pinned, send } from '#platform/net/outbound/send.ts';
-import { endless, hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
 
 let server: TaskServer;
 /** A server on another port, the target of redirects. */
@@ -106,8 +106,8 @@ describe('requests to people’s URLs', () => {
   });
 
   it('read only as much of a response as necessary', async () => {
-    server.answer = endless;
-    const answer = await post(server.url, { maxBytes: 1_000 });
+    server.answer = (_, response) => response.writeHead(200).write('x'.repeat(2_000));
+    const answer = await post(server.url, { maxBytes: 1_000, totalMs: 300_000 });
     expect([answer.status, answer.body.length]).toEqual([200, 1_000]);
   });
 
@@ -254,8 +254,14 @@ describe('a download', () => {
       expect(other.requests).toMatchObject([{ method: 'GET' }]);
       expect(other.requests[0]?.headers).not.toHaveProperty('authorization');
     }
-    server.answer = status(404);
-    expect((await get()).statusCode).toBe(404);
+    for (const [code, headers] of [
+      [404, {}],
+      [302, {}],
+      [200, { location: '/elsewhere' }],
+    ] as const) {
+      server.answer = status(code, headers);
+      expect((await get()).statusCode).toBe(code);
+    }
     server.answer = (_, response) => void setTimeout(() => response.writeHead(200).end('late'), 200);
     expect(await textOf(await get({ connectMs: 100 })), 'slower than a connection may be').toBe('late');
   });

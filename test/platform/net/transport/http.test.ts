@@ -106,6 +106,7 @@ it('an error names the URL without its query, which can contain a signature', as
   const failed = await send(`${url}?signature=secret`, { method: 'GET' }).catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(TransportError);
   expect(messageOf(failed)).toBe(`GET ${url}: ECONNREFUSED`);
+  expect(messageOf('why')).toBe('why');
 });
 
 it('a response of more than 32 MiB ends the call', async () => {

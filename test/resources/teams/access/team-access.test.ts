@@ -74,6 +74,10 @@ describe('access to a workspace', () => {
     const { id } = await api.workspace();
     const { token, team } = await members.withFlags('acme');
     const response = await give(id, team.id, { access: 'custom', 'state-versions': 'read-outputs' });
+    expect(response.body.data.attributes).toMatchObject({
+      ...{ runs: 'read', variables: 'none', 'state-versions': 'read-outputs', 'sentinel-mocks': 'none' },
+      ...{ 'workspace-locking': false, 'run-tasks': false },
+    });
     const status = async (path: string) => (await api.get(path, { token })).status;
     expect(await status(`workspaces/${id}/vars`)).toBe(403);
     expect(await status(`state-versions?filter[organization][name]=acme&filter[workspace][name]=x`)).toBe(404);

@@ -59,7 +59,8 @@ describe('backends', () => {
 
 it('variables are found, with ephemeral ones', async () => {
   const module = await read({
-    'a.tf': 'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}',
+    'a.tf':
+      'variable "one" {\n ephemeral = true\n}\nvariable "two" {\n ephemeral = false\n}\nvariable "three" {}\noutput "four" {}',
     'b.tf.json': '{"variable":{"four":{"ephemeral":true},"five":[{"ephemeral":true}],"six":{}}}',
   });
   expect(module.variables).toEqual(['one', 'two', 'three', 'four', 'five', 'six']);

@@ -36,6 +36,7 @@ const read = async () =>
 describe('the override pipe', () => {
   it('is not a regular file, and gives every reader the whole text', async () => {
     expect(statSync(pipe.path).isFIFO()).toBe(true);
+    expect(statSync(join(folder, 'machine')).mode).toBe(0o40755);
     expect(await read()).toBe(`${text}--\n`.repeat(3));
   });
 
@@ -73,7 +74,7 @@ describe('the override pipe', () => {
   it('is a file if pipes are not supported', async () => {
     writeFileSync(join(folder, 'backend.tf'), 'something else');
     const other = await serving(folder);
-    expect(statSync(other.path).isFile()).toBe(true);
+    expect(statSync(other.path).mode).toBe(0o100644);
     other.close();
   });
 });

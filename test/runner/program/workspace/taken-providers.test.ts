@@ -54,7 +54,8 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
   const taken = (...names: string[]) => join(files.providers, path, ...names);
   const write = (folder: string, content = 'as locked', mode = 0o755) => {
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, program), content, { mode });
+    writeFileSync(join(folder, program), content);
+    chmodSync(join(folder, program), mode);
   };
   const link = (target: string) => {
     mkdirSync(dirname(installed()), { recursive: true });
@@ -78,7 +79,9 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     ['copied on a machine of several runs', '/cache'],
   ])('are %s, owned by the runner and readable by everyone', (_, cache) => {
     write(installed(), 'as locked', 0o4777);
+    write(join(installed(), 'docs'), 'nested');
     take(cache);
+    expect(readFileSync(taken('docs', program), 'utf8')).toBe('nested');
     expect(lstatSync(taken(program))).toMatchObject({ uid: 0, mode: 0o100755 });
     expect(lstatSync(taken())).toMatchObject({ uid: 0, mode: 0o40755 });
     expect(readlinkSync(join(files.configuration, '.terraform', 'providers'))).toBe(files.providers);
@@ -136,7 +139,7 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     [
       'a file that Terraform’s user cannot read',
       () => {
-        write(outside, 'secret', 0o600);
+        write(outside, 'secret', 0o640);
         link(outside);
       },
       "not readable by Terraform's user",

@@ -6,6 +6,7 @@ import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { Stages } from '#clients/web/parts/stages.tsx';
@@ -145,6 +146,7 @@ const Run = ({ organization, refresh, ...parts }: RunParts & OrganizationProps &
       {attributes['end-reason'] && (
         <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
       )}
+      <FailedChecks checks={attributes['failed-checks']} />
       {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
         <ErroredState run={run} apply={apply} />
       )}

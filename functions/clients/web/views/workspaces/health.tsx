@@ -9,6 +9,7 @@ import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton, Button, useAction } from '#clients/web/parts/button.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Empty } from '#clients/web/parts/section.tsx';
 import { call, content, create } from '#clients/web/session.ts';
@@ -57,6 +58,7 @@ const Latest = ({ result, workspace, organization }: WorkspaceProps & { result: 
           <AssessNow workspace={workspace} />
         </div>
         {attributes['error-message'] && <Notice kind="bad">{attributes['error-message']}</Notice>}
+        <FailedChecks checks={attributes['failed-checks']} />
         <Facts
           facts={[
             ['Assessed', <Ago key="at" at={attributes['created-at']} />],

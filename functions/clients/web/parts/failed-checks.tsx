@@ -1,0 +1,19 @@
+import type { Attributes } from '#clients/client/documents.ts';
+import { Notice } from './basics.tsx';
+
+/** Check blocks that failed, with their messages; nothing without any. */
+export const FailedChecks = ({ checks }: { checks: Attributes['runs']['failed-checks'] }) =>
+  checks.length > 0 && (
+    <Notice kind="warn">
+      <ul>
+        {checks.map(({ address, message }) => (
+          <li key={`${address} ${message}`}>
+            <strong>
+              <code>{address}</code> failed.
+            </strong>{' '}
+            {message}
+          </li>
+        ))}
+      </ul>
+    </Notice>
+  );

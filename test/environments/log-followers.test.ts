@@ -1,0 +1,213 @@
+import type { Context } from 'aws-lambda';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { startEnvironments } from './support.ts';
+
+/** Followers of logs: new lines are pushed to them, in order, by functions that do not wait for lines. */
+
+let world: Awaited<ReturnType<typeof startEnvironments>>;
+let handler: typeof import('#environments/logs/handler.ts').handler;
+let modules: Awaited<ReturnType<typeof load>>;
+const load = async () => ({
+  ...(await import('#environments/logs/followers.ts')),
+  ...(await import('#environments/logs/tickets.ts')),
+  ...(await import('#resources/runs/log-followers.ts')),
+  ...(await import('#resources/runs/logs.ts')),
+  ...(await import('#resources/runs/records.ts')),
+  ...(await import('#lifecycle/repair/due-items.ts')),
+  ...(await import('#platform/store/keys.ts')),
+  ...(await import('#platform/store/table.ts')),
+});
+beforeAll(async () => {
+  world = await startEnvironments();
+  ({ handler } = await import('#environments/logs/handler.ts'));
+  modules = await load();
+});
+afterEach(() => vi.useRealTimers());
+afterAll(() => world.api.close());
+
+const remainingMs = 60_000;
+const context = {
+  functionName: 'EnvironmentLogsFunction',
+  getRemainingTimeInMillis: () => remainingMs,
+} as unknown as Context;
+
+let count = 0;
+/** A build in progress with a connection that follows its log. */
+const follow = async ({ opens = true } = {}) => {
+  const { aws } = world.api;
+  const { id } = (await world.create(await world.addTemplate())).body;
+  const build = await world.latest(id);
+  const run = await world.runOf(build);
+  const running = { status: 'running', statusTimestamps: { 'started-at': build.createdAt } };
+  await modules.updateRun(run.id, { set: { plan: running } });
+  const job = run.environment ?? '';
+  const connectionId = `connection-${++count}=`;
+  const connect = async () => {
+    const ticket = await modules.issueTicket({ kind: 'build', jobId: build.id, after: -1 });
+    aws.invoked.length = 0;
+    const requestContext = { routeKey: '$connect', connectionId };
+    return handler({ requestContext, queryStringParameters: { ticket } }, context);
+  };
+  let length = 0;
+  const write = async (text: string) => {
+    const bytes = Buffer.from(length === 0 ? `\x02${text}` : text);
+    await modules.appendLog(run.id, 'plan', length, bytes);
+    length += bytes.length;
+  };
+  const messages = aws.connections;
+  if (opens) messages.set(connectionId, []);
+  const lines = () => (messages.get(connectionId) ?? []).map((text) => JSON.parse(text).output).filter(Boolean);
+  return { aws, id, run, job, connectionId, connect, write, lines, push: () => handler({ job }, context) };
+};
+
+it('a connection gets the log so far, then each new line when it arrives, and ends with the job', async () => {
+  const { aws, id, run, job, connectionId, connect, write, lines, push } = await follow();
+  await write('one\n');
+  expect(await connect()).toEqual({ statusCode: 200 });
+  expect(aws.invoked).toEqual([{ name: 'EnvironmentLogsFunction', event: { job } }]);
+  await push();
+  expect(lines()).toEqual(['one']);
+  await push();
+  await write('two\nhalf');
+  await push();
+  await write(' of three\n');
+  await push();
+  expect(lines()).toEqual(['one', 'two', 'half of three']);
+  const ended = { status: 'finished', statusTimestamps: {} };
+  await write('\x03');
+  await modules.updateRun(run.id, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
+  await world.end(id, 'errored');
+  await push();
+  expect(aws.connections.has(connectionId)).toBe(false);
+  expect(await modules.followersOf(job)).toEqual([]);
+});
+
+it('many pushes at once send each line once, in order', async () => {
+  const { connect, write, lines, push } = await follow();
+  await connect();
+  const expected: string[] = [];
+  const pushes: Promise<unknown>[] = [];
+  for (let n = 0; n < 20; n++) {
+    await write(`line ${n}\n`);
+    expected.push(`line ${n}`);
+    pushes.push(push(), push());
+  }
+  await Promise.all(pushes);
+  expect(lines()).toEqual(expected);
+});
+
+it('a line that arrives while another invocation is sending is sent by that one', async () => {
+  const { aws, connect, connectionId, write, lines, push } = await follow();
+  await write('one\n');
+  await connect();
+  const own = aws.connections.get(connectionId) as string[];
+  const second = Promise.withResolvers<void>();
+  const append = own.push.bind(own);
+  own.push = (...texts) => {
+    own.push = append;
+    // The first message is under way.
+    void write('two\n')
+      .then(push)
+      .then(() => second.resolve());
+    return append(...texts);
+  };
+  await push();
+  await second.promise;
+  expect(lines()).toEqual(['one', 'two']);
+});
+
+it('a connection that opens late gets its first line; one that never opens is forgotten', async () => {
+  const late = await follow({ opens: false });
+  await late.connect();
+  setTimeout(() => late.aws.connections.set(late.connectionId, []), 100);
+  await late.write('one\n');
+  await late.push();
+  expect(late.lines()).toEqual(['one']);
+  const never = await follow({ opens: false });
+  await never.connect();
+  let time = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => {
+    time += 1000;
+    return time;
+  });
+  await never.push();
+  vi.restoreAllMocks();
+  expect(await modules.followersOf(never.job)).toEqual([]);
+});
+
+it('a client that disconnected is forgotten with the next line', async () => {
+  const { aws, connect, connectionId, write, push, job } = await follow();
+  await connect();
+  await push();
+  aws.connections.delete(connectionId);
+  await write('one\n');
+  await push();
+  expect(await modules.followersOf(job)).toEqual([]);
+});
+
+it('an invocation that runs out of time lets another continue where it ended', async () => {
+  const { aws, connect, write, lines, push, job } = await follow();
+  await write('one\ntwo\nthree\n');
+  await connect();
+  aws.invoked.length = 0;
+  let left = 3;
+  vi.spyOn(context, 'getRemainingTimeInMillis').mockImplementation(() => (left-- > 0 ? 60_000 : 1000));
+  await push();
+  vi.restoreAllMocks();
+  const early = lines();
+  expect(early.length).toBeLessThan(3);
+  expect(aws.invoked).toEqual([{ name: 'EnvironmentLogsFunction', event: { job } }]);
+  await push();
+  expect(lines()).toEqual(['one', 'two', 'three']);
+});
+
+it('lines that were not pushed are sent by the sweep, which also keeps a quiet connection alive', async () => {
+  const { aws, connect, connectionId, write, lines, push, job } = await follow();
+  await connect();
+  await push();
+  await write('lost\n');
+  const [follower] = await modules.followersOf(job);
+  expect(Date.parse(follower?.dueAt ?? '') - Date.now()).toBeLessThan(61_000);
+  aws.invoked.length = 0;
+  await modules.handleDue(modules.keys.logFollower(job, connectionId));
+  expect(aws.invoked).toEqual([{ name: 'EnvironmentLogsFunction', event: { job } }]);
+  vi.useFakeTimers({ toFake: ['Date'] });
+  vi.setSystemTime(Date.now() + 70_000);
+  await push();
+  expect(lines()).toEqual(['lost']);
+  expect((await modules.followersOf(job))[0]?.dueAt ?? '').toMatch(
+    new Date(Date.now() + 60_000).toISOString().slice(0, 16),
+  );
+  const before = aws.connections.get(connectionId)?.length ?? 0;
+  vi.setSystemTime(Date.now() + 5 * 60_000);
+  await push();
+  expect(aws.connections.get(connectionId)).toHaveLength(before + 1);
+});
+
+it('new output of a run is pushed only if its job has followers, at the price of one read', async () => {
+  const { aws, run, connect } = await follow();
+  aws.invoked.length = 0;
+  await modules.pushIfFollowed(run);
+  expect(aws.invoked).toEqual([]);
+  await connect();
+  aws.invoked.length = 0;
+  const calls = aws.calls;
+  await modules.pushIfFollowed(run);
+  expect(aws.invoked).toEqual([{ name: 'EnvironmentLogsFunction', event: { job: run.environment } }]);
+  await modules.pushIfFollowed({ id: run.id });
+  // A read and the invocation; nothing for a run without an environment.
+  expect(aws.calls - calls).toBe(2);
+});
+
+it('a log that cannot be read ends the connection', async () => {
+  const { aws, connect, connectionId, push, job } = await follow();
+  await connect();
+  const error = vi.spyOn(console, 'error').mockImplementation(() => {});
+  // The list of followers and the claim come first.
+  aws.failCall(4, 'before');
+  await push();
+  expect(error).toHaveBeenCalledTimes(1);
+  error.mockRestore();
+  expect(aws.connections.has(connectionId)).toBe(false);
+  expect(await modules.followersOf(job)).toEqual([]);
+});
