@@ -1,5 +1,4 @@
 import type { buildDocument } from '#environments/builds/document.ts';
-import type { jobDocument } from '#environments/jobs.ts';
 import type { templateDocument } from '#environments/templates/template-document.ts';
 import type { parameterDocument, presetDocument, versionDocument } from '#environments/templates/version-document.ts';
 import type { environmentDocument } from '#environments/workspaces/document.ts';
@@ -9,7 +8,6 @@ import { callEnvironments } from './session.ts';
 
 /** The environments' API, with types from the functions that write its documents. */
 
-export type Job = ReturnType<typeof jobDocument>;
 export type Build = ReturnType<typeof buildDocument>;
 export type Environment = ReturnType<typeof environmentDocument>;
 export type Template = ReturnType<typeof templateDocument>;
