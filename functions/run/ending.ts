@@ -47,12 +47,9 @@ const lostNote =
   '(folder unsaved-states), the platform restores it when it finds the file, and an agent sends it when it starts. Otherwise push a state that contains the ' +
   'changes ("terraform state push"), or force-unlock the workspace to continue from the recorded state.';
 
-/**
- * The end reason of a run after the state on its runner's disk was restored to the workspace. Matches only the first
- * words of {@link lostNote}, because former versions worded the rest differently.
- */
+/** The end reason of a run after the state on its runner's disk was restored to the workspace. */
 export const takenInReason = ({ endReason = '' }: Run, serial: number): string =>
-  `${endReason.replace(/The workspace stays locked, .*$/s, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
+  `${endReason.replace(lostNote, '').trim()} The workspace now has the newest state (serial ${serial}), which the runner had kept on its disk.`.trim();
 
 const changesNote = ({ done, open }: AppliedChanges = { done: [], open: [] }): string => {
   const parts = [

@@ -26,6 +26,7 @@ export interface PhaseReport {
   /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
   timings?: Record<string, number>;
   /** When each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
+  /** For a traced run: when each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
   steps?: { at: Timestamp; began: Record<string, number> };
   stateVersionId?: string;
   /** Message for users: why the apply's newest state was not saved to the workspace, and where it is. */

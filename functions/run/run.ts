@@ -132,7 +132,7 @@ export interface Run {
   query?: { generatesConfiguration: boolean };
   /** After success, sets the module version of its no-code workspace. */
   moduleUpgrade?: { version: string };
-  /** The request that created it: its span in the run's trace. Absent for a run that the platform started by itself. */
+  /** The request that created it, for its span. Absent for a run that is not traced, or that the platform started by itself. */
   request?: { id: string; at: Timestamp; method: string; path: string; traceparent?: string };
   /** First characters of the SHA-256 of the request body that created it, if the request had an Idempotency-Key. */
   requestHash?: string;

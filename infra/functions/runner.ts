@@ -16,7 +16,6 @@ export const Runner: HttpDeclaration = {
     'sharedProviders',
     'fetchProvider',
     'runnerProgram',
-    'traced',
     'environmentLogs',
   ],
   rights: (may) => [

@@ -15,9 +15,9 @@ import { functionNetwork } from './function-network.ts';
 import { type FunctionId, functionIds, functions, httpFunctionIds, lifecycleFunctions } from './functions.ts';
 import { grants, statement, withTableRules } from './grants.ts';
 import { IdentityKeys } from './identity.ts';
-import { Lifecycle } from './lifecycle.ts';
 import { Operations } from './operations.ts';
 import { Runners } from './runner.ts';
+import { Lifecycle } from './state-machine.ts';
 import type { PlatformStorage } from './storage.ts';
 import { type Parts, variableGroups } from './variables.ts';
 

@@ -69,7 +69,11 @@ const resourceVariables = (parts: Parts) => {
     launch: () => runners.launchEnvironment(publicUrl),
     /** Empty if the image contains the program. */
     runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
-    machine: () => ({ STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn }),
+    /** A run that is traced records the request that created it. */
+    machine: () => ({
+      STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn,
+      ...endpointVariable(settings),
+    }),
     publicUrl: () => ({ PUBLIC_URL: publicUrl }),
     environments: () => ({
       ENVIRONMENTS_URL: parts.environmentsUrl,
@@ -121,8 +125,6 @@ const settingVariables = ({ settings }: Parts) => ({
   organizationRules: () => ({ ORGANIZATION_RULES: organizationVariable(settings) }),
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),
   githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
-  /** Whether runs are traced. */
-  traced: () => endpointVariable(settings),
   traces: () => traceVariables(settings),
   warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
   runnerTerraform: () => ({

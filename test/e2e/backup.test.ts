@@ -42,7 +42,7 @@ it('a lost platform continues from its backup', async () => {
   const { workspace, run } = await start(resources(['a']));
   await client.waitForRun(run.id, isConfirmable);
   await platform.stop();
-  // It has stood by since the plan, for two minutes at most.
+  // It is ready for the apply, for two minutes at most.
   const [runner] = runners(platform.dataDir);
   expect((await keep('backup', file())).stdout).toContain('It was in use');
   await expect(keep('restore', file(), '--force')).rejects.toMatchObject({

@@ -17,7 +17,7 @@ const most: Record<string, number> = {
   'Runner POST /runner/v1/report': 5.5,
   EnterState: 3.5,
   'Runner POST /runner/v1/state-versions': 6,
-  Complete: 9,
+  Complete: 10,
 };
 
 /** Their number depends on the amount of output and the duration. */

@@ -43,7 +43,8 @@ const shellOf =
     new Promise((resolve) => {
       const own = { AWS_CA_BUNDLE: environment.NODE_EXTRA_CA_CERTS, AWS_PAGER: '', HOME: folder };
       const env = { ...environment, ...own, PATH: `${dirname(aws)}:${process.env.PATH}` };
-      execFile('bash', ['-c', script], { env }, (_, stdout, stderr) => resolve(stdout + stderr));
+      // Through a pipe: Node's own standard output is a socket, which cannot be opened as /dev/stdout.
+      execFile('bash', ['-c', `{ ${script}\n} 2>&1 | cat`], { env }, (_, stdout) => resolve(stdout));
     });
 
 /** Code blocks of the section on restoring the table. */

@@ -87,13 +87,17 @@ describe('autostart', () => {
     const { updateTemplate } = await import('#environments/templates/records.ts');
     const activeVersionId = await world.addVersion(template);
     await updateTemplate(template, { activeVersionId });
+    const { putFound } = await import('#environments/templates/versions.ts');
+    const size = { name: 'size', type: 'string', defaultValue: 'big', options: [] };
+    await putFound(activeVersionId, { parameters: [size as never], presets: [], start: [], stop: [] });
     later(hour);
     await sweep();
     expect(await seen(id)).toMatchObject({ transition: 'stop' });
     later(3 * hour);
     await sweep();
     expect(await seen(id)).toEqual({ transition: 'start', reason: 'autostart', number: 3 });
-    expect((await world.latest(id)).versionId).toBe(activeVersionId);
+    const parameters = [{ name: 'size', value: 'big' }];
+    expect(await world.latest(id)).toMatchObject({ versionId: activeVersionId, parameters });
   });
 
   /** A stopped environment that starts at nine. */
@@ -187,7 +191,7 @@ it('the sweep checks a locked environment again later, after the others', async 
 it('an environment is built once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
-  await Promise.all([lookAt(id), lookAt(id), lookAt(id)]);
+  await Promise.all([lookAt(id), lookAt(id), lookAt(id), lookAt('of no environment')]);
   const builds = (await world.api.aws.items()).filter(
     ({ sk, environmentId }) => sk === 'ENVBUILD' && environmentId === id,
   );

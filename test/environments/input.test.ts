@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { actingAs, type Sent, uniqueName } from '#test/support/api.ts';
-import { preset } from './presets.ts';
-import { startEnvironments } from './support.ts';
+import { preset, startEnvironments } from './support.ts';
 
 /** Invalid input of the environments' API, and visibility of other users. */
 

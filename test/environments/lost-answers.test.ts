@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { preset } from './presets.ts';
-import { startEnvironments } from './support.ts';
+import { preset, startEnvironments } from './support.ts';
 
 /** The SDK retries a call whose response was lost, so a conditional write can find its own earlier write. */
 

@@ -58,7 +58,11 @@ describe('an owner of the organization', () => {
     });
     expect([changed.status, changed.body.data.attributes]).toEqual([
       200,
-      expect.objectContaining({ 'auto-apply': true, 'speculative-enabled': false }),
+      expect.objectContaining({
+        name: expect.stringMatching(/^owner-dev-\d+-[0-9a-f]{8}$/),
+        'auto-apply': true,
+        'speculative-enabled': false,
+      }),
     ]);
     await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`, { body: { reason: 'looking' } });
     expect(await world.build(id, 'stop')).toMatchObject({
@@ -78,6 +82,27 @@ describe('a user in a team of the project', () => {
       expect((await world.api.get(`runs/${run.id}`, { token })).status).toBe(404);
       expect((await world.call('GET', `/workspaces/${id}`, { token })).status).toBe(404);
     }
+  });
+
+  it('does not see it with the organization’s token, or with a team that reads all workspaces', async () => {
+    const reader = await world.members.withFlags('acme', 'read-workspaces');
+    const ofOrganization = await world.api.post('organizations/acme/authentication-token', {});
+    const run = await world.runOf(await world.latest(id));
+    for (const token of [ofOrganization.body.data.attributes.token, reader.token]) {
+      const get = (path: string) => world.api.get(path, { token });
+      const state = await get(`workspaces/${workspaceId}/current-state-version`);
+      const statuses = [
+        (await get(`workspaces/${workspaceId}`)).status,
+        (await get(`runs/${run.id}`)).status,
+        state.status,
+      ];
+      expect(statuses).toEqual([404, 404, 404]);
+      for (const list of ['workspaces', 'runs']) {
+        const { status, body } = await get(`organizations/acme/${list}`);
+        expect([status, JSON.stringify(body).includes(workspaceId)], list).toEqual([200, false]);
+      }
+    }
+    expect(JSON.stringify((await world.api.get('organizations/acme/workspaces')).body)).toContain(workspaceId);
   });
 
   it('with write sees it, but not its state', async () => {

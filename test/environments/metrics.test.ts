@@ -62,7 +62,8 @@ it('the start and end of each build are written as CloudWatch metrics, once', as
     workspace_transition: 'STOP',
     status: 'failed',
     coderd_workspace_builds_total: 1,
-    coderd_provisionerd_job_timings_seconds: expect.any(Number),
+    coderd_provisionerd_job_timings_seconds:
+      (Date.parse(stopped.completedAt ?? '') - Date.parse(stopped.startedAt ?? '')) / 1000,
   });
   const metrics = lines[3]?._aws.CloudWatchMetrics ?? [];
   expect(metrics.map(({ Metrics: [metric] }) => metric?.Name)).toEqual([

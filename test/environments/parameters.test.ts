@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchingPreset, resolveParameters } from '#environments/builds/parameters.ts';
 import type { Parameter } from '#environments/templates/plan.ts';
-import { preset as presetOf } from './presets.ts';
+import { preset as presetOf } from './support.ts';
 
 const parameter = (given: Partial<Parameter> & { name: string }): Parameter => ({
   displayName: '',

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { backoffUntil, decide, desiredInstances, type Member, retire } from '#environments/prebuilds/decide.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
-import { preset } from './presets.ts';
-import { startEnvironments } from './support.ts';
+import { preset, startEnvironments } from './support.ts';
 
 const world = await startEnvironments();
 
@@ -113,6 +112,8 @@ describe('a pool', () => {
       CODER_WORKSPACE_OWNER_ID: 'c42fdf75-3097-471c-8c33-fb52454d81c0',
     });
     const [{ id = '', name = '' } = {}] = all;
+    expect(name).toMatch(/^prebuild-[a-z2-7]{15}$/);
+    expect((await world.call('GET', '/audit?q=username:prebuilds')).body.count).toBe(2);
     expect(await world.runOf(await world.latest(id))).toMatchObject({ createdBy: world.api.userId });
     const shown = (await world.call('GET', `/users/prebuilds/workspace/${name}`)).body;
     expect(shown).toMatchObject({ id, is_prebuild: true, owner_name: 'prebuilds', latest_build: { deadline: null } });
@@ -233,6 +234,9 @@ describe('a pool', () => {
     await reconcile(waiting);
     expect(await world.latest(pending)).toMatchObject({ transition: 'delete', withoutRun: 'no state' });
     expect(await pool(waiting)).toEqual([]);
+    await reconcile(waiting);
+    const { getTemplate } = await import('#environments/templates/records.ts');
+    expect(await getTemplate(waiting.id), 'no further pass').not.toHaveProperty('dueAt');
     const [running] = await pool(template);
     const id = await world.addVersion(template);
     const promoted = await world.call('PATCH', `/templates/${template.id}/versions`, { body: { id } });
@@ -248,6 +252,7 @@ describe('a pool', () => {
 
   it('stops after three failures, and removes them', async () => {
     const template = await world.addTemplate({}, [preset({ instances: 1 })]);
+    const { getTemplate } = await import('#environments/templates/records.ts');
     const { getPresetRecord, setFailures } = await import('#environments/prebuilds/pool.ts');
     const { getFound } = await import('#environments/templates/versions.ts');
     const { presets } = await getFound(template.activeVersionId);
@@ -259,6 +264,9 @@ describe('a pool', () => {
       await reconcile(template);
       const { failures } = await getPresetRecord(template.id, of);
       expect(failures).toHaveLength(n);
+      await reconcile(template);
+      const { dueAt = '' } = (await getTemplate(template.id)) as { dueAt?: string };
+      expect(Date.parse(dueAt) - Date.now() > 100_000, 'a late pass').toBe(n === 3);
       expect(await pool(template)).toEqual([]);
       // As if the backoff had ended.
       await setFailures(

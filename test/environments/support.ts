@@ -16,6 +16,17 @@ import { handlerOf } from '#test/support/handlers.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
+export const preset = (more: Partial<Preset> = {}): Preset => ({
+  id: crypto.randomUUID(),
+  name: 'small',
+  description: '',
+  icon: '',
+  isDefault: true,
+  parameters: {},
+  instances: 2,
+  ...more,
+});
+
 /** A line of the Embedded Metric Format. */
 type EmittedMetrics = Record<string, unknown> & {
   _aws: { CloudWatchMetrics: { Namespace: string; Dimensions: string[][]; Metrics: { Name: string }[] }[] };

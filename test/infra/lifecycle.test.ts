@@ -272,7 +272,7 @@ describe('the run state machine', () => {
       expect(pauses.reduce((sum, seconds) => sum + seconds, 0)).toBeGreaterThan(3 * 24 * 3600);
       // So that the run is planned soon after there is capacity.
       expect(pauses.at(-1)).toBeLessThanOrEqual(120);
-      attempts += name === 'ApplyOffered' ? 0 : MaxAttempts;
+      attempts += MaxAttempts;
     }
     // Step Functions: 25,000 events; an attempt is scheduled, started, submitted and failed.
     expect(attempts * 4).toBeLessThan(20_000);

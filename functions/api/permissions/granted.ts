@@ -55,6 +55,10 @@ const byRole = ({ role }: Standing): Granted | undefined => {
   return role === 'organization' ? ofOrganizationToken : undefined;
 };
 
+/** Whether permissions differ between workspaces: by grants, or by whether a workspace belongs to an environment. */
+export const dependsOnWorkspace = (standing: Standing): boolean =>
+  dependsOnGrants(standing) || standing.role === 'organization';
+
 /** Whether grants on workspaces and projects can add permissions to the standing. */
 export const dependsOnGrants = ({ role, teams }: Standing): boolean => role === 'member' && teams.length > 0;
 
@@ -95,9 +99,9 @@ export const onWorkspace = (
   workspace: (With<WorkspaceGrant> & { managedBy?: string }) | undefined,
   project: With<ProjectGrant> | undefined,
 ): Granted => {
-  const role = byRole(standing);
-  if (role) return role;
-  const granted = setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
+  const granted =
+    byRole(standing) ??
+    setOf([...onProject(standing, project)], byGrants(standing, workspace?.teamAccess, ofWorkspaceGrant));
   return workspace?.managedBy === undefined ? granted : onManaged(granted);
 };
 

@@ -79,12 +79,12 @@ export const forgetBuild = async ({ id }: Build): Promise<void> => {
   await remove(keys.build(id));
 };
 
-/** Records the build's end, once. */
-export const completeBuild = async (id: string, set: Partial<Build>): Promise<Build | undefined> =>
-  (await update<Build>(keys.build(id), {
+/** Records the build's end, once. Undefined if it has ended before. */
+export const completeBuild = (id: string, set: Partial<Build>): Promise<Build | undefined> =>
+  update<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
-  })) ?? (await getBuild(id));
+  });
 
 export const setBuild = (
   id: string,

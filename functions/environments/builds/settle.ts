@@ -16,7 +16,7 @@ import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { dueChange, nextDue } from '../workspaces/due.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment, noteDeletion } from '../workspaces/records.ts';
 import { deadlinesFrom } from '../workspaces/schedule.ts';
-import { type Build, completeBuild } from './records.ts';
+import { type Build, completeBuild, getBuild } from './records.ts';
 
 /** Completes builds whose run has ended. Every reader of a build calls this, and it can be repeated. */
 
@@ -102,10 +102,11 @@ const end = async (
   set: Partial<Build>,
   template: Template | undefined,
 ): Promise<Build> => {
-  const ended = (await completeBuild(build.id, set)) ?? build;
+  const completed = await completeBuild(build.id, set);
+  const ended = completed ?? (await getBuild(build.id)) ?? build;
   await recordEnd(ended, environment);
-  // Only the reader that completes the build counts it.
-  if (template && ended.completedAt === set.completedAt) await countBuild(ended, environment, template);
+  // Only the reader that completes the build counts it: others can do so in the same millisecond.
+  if (template && completed) await countBuild(ended, environment, template);
   return ended;
 };
 

@@ -25,7 +25,7 @@ export interface Claim {
 }
 
 const isReady = (latest: Build | undefined): boolean =>
-  latest?.transition === 'start' && latest.completedAt !== undefined && !latest.error && !latest.canceledAt;
+  latest?.transition === 'start' && !latest.error && !latest.canceledAt;
 
 const ready = async ({ template, version, preset }: Claim): Promise<Environment[]> => {
   const pool = (await listPool(template.id)).filter(

@@ -20,7 +20,7 @@ import { randomName } from './names.ts';
 import { getTemplate, type Template } from './records.ts';
 import { declaredVariables, openValue, type Variable, withValue } from './variables.ts';
 import { versionDocument } from './version-document.ts';
-import { createVersion, findVersion, getVersion, type Version } from './versions.ts';
+import { createVersion, getVersion, type Version } from './versions.ts';
 
 /** Creates versions from files and values, and starts their import. */
 
@@ -111,7 +111,6 @@ const read = async (call: Call): Promise<Wanted> => {
   const tar = file && (await readFileContent(file));
   if (!file || !tar) throw new CoderError(404, 'File not found.');
   const name = input.name || randomName();
-  if (template && (await findVersion(template.id, name))) throw conflict(name);
   const files = await filesInTar(tar);
   const { message, user_variable_values: values = [] } = input;
   return { organization, template, file, files, name, message: message ?? '', values };

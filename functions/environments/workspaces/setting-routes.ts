@@ -12,7 +12,6 @@ import {
   claimName,
   type Environment,
   type EnvironmentChange,
-  findEnvironment,
   releaseName,
   setFavorite,
   updateEnvironment,
@@ -66,8 +65,6 @@ const rename = async (call: Call) => {
   if (name === environment.name) return noContent();
   const { ownerId, id } = environment;
   const isSame = foldCase(name) === foldCase(environment.name);
-  const holder = isSame ? undefined : await findEnvironment(ownerId, name);
-  if (holder && holder.id !== id) throw inUse(name);
   return audited(call, environment.organization, auditedActionOf('rename', environment), async () => {
     if (!isSame && !(await claimName(ownerId, name, id))) throw inUse(name);
     const updated = await updateEnvironment(id, { name });

@@ -2,6 +2,7 @@ import { dropPlace, type Taken, takePlace, unlessVoided } from '#lifecycle/queue
 import { startIfFree } from '#lifecycle/queue/queue.ts';
 import { claimTurn } from '#lifecycle/queue/turns.ts';
 import { yieldToRun } from '#lifecycle/queue/yield-to-run.ts';
+import { environment } from '#platform/environment.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId, newSecret } from '#platform/store/id.ts';
 import { invocation } from '#platform/store/invocation.ts';
@@ -127,7 +128,7 @@ export type RunHome = Pick<
 export const pendingRun = async (workspace: RunHome, newRun: NewRun & Pick<Run, 'id'>): Promise<Run> => {
   const agentPool = await agentPoolOf(workspace);
   const createdAt = now();
-  const request = invocation()?.request;
+  const request = environment.otlpEndpoint ? invocation()?.request : undefined;
   return {
     autoApply: false,
     ...defaultOptions,

@@ -67,9 +67,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
       // A ready runner was not started for this phase; the claim assigns it.
       ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
     },
-    // Writes are billed by size; the container shows that the apply has the plan's runner.
-    remove:
-      name === 'apply' ? ['plan.ready', ...(reserved?.taskArn === run.plan.taskArn ? ['apply.reserved'] : [])] : [],
+    remove: name === 'apply' ? spentByApply(run) : [],
     condition: `${name}.claimHash = :claim AND (attribute_not_exists(${name}.claimNonce) OR ${name}.claimNonce = :nonce) AND attribute_not_exists(${name}.report) AND attribute_not_exists(cancel)`,
     values: { ':claim': claimHash, ':nonce': nonce },
   });
@@ -82,8 +80,15 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
  */
 const spent: Record<PhaseName, string[]> = {
   plan: ['plan.claimHash', 'plan.stateTokenHash'],
-  apply: ['apply.stateTokenHash'],
+  apply: ['apply.claimHash', 'apply.stateTokenHash'],
 };
+
+/** As {@link spent}, with the claim of the apply. That it has the plan's runner, the container's ARN still shows. */
+const spentByApply = ({ plan, apply }: Run): string[] => [
+  'plan.ready',
+  'plan.tokenHash',
+  ...(apply.reserved?.taskArn === plan.taskArn ? ['apply.reserved'] : []),
+];
 
 /** After this time the execution was resumed, or the function that resumes it was interrupted. */
 const answerSeconds = 60;

@@ -73,7 +73,7 @@ interface Selected {
  */
 const select = async (
   above: WorkspaceDependencies,
-  { request, subject, principal }: Context<InOrganization>,
+  { request, subject, principal, granted: everywhere }: Context<InOrganization>,
 ): Promise<Selected> => {
   const { organization, record } = subject;
   const within = await principal.reach(organization, 'workspace:read');
@@ -81,7 +81,9 @@ const select = async (
   const order = orderOf(request);
   const byName = order.name === 'name';
   const { plain, statuses, ...filter } = readWorkspaceFilter(request);
-  if (byName && plain && !within) {
+  // Others do not see the workspaces of environments.
+  const seesAll = !within && everywhere.has('run:apply');
+  if (byName && plain && seesAll) {
     const { items, total, more } = await listWorkspaces(record, page, order.descending);
     return { page, total: totalOf(page, total, more), workspaces: items };
   }

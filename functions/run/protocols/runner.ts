@@ -95,10 +95,10 @@ export interface Job {
   /** Presigned GET of the `plan` artifact; set only for an apply by a runner that did not make the plan. */
   planUrl: string | null;
   /**
-   * Checksums of the content behind those URLs: `sha256:<hex>` or `md5:<hex>`. The runner rejects other content. Absent
-   * for content that a former version recorded without one.
+   * Checksums of the content behind those URLs: `sha256:<hex>` or `md5:<hex>`. The runner rejects other content, and
+   * content without a checksum.
    */
-  checksums: { configuration?: string; state?: string; plan?: string };
+  checksums: { configuration: string; state?: string; plan?: string };
   /** Presigned PUTs for the artifacts of nearly every phase. A phase that outlasts them requests new ones. */
   uploadUrls?: UploadsAnswer['urls'];
   /** Maximum number of bytes of artifacts that the report can contain; absent: none. */

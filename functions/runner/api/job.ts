@@ -27,8 +27,6 @@ const limits: Job['limits'] = {
 /** How long the execution waits for a heartbeat before it gives up on its runner (infra/stack/lifecycle.ts). */
 const silentSeconds = 60;
 
-const sha256Checksum = (sha256: string | undefined): string | undefined => sha256 && `sha256:${sha256}`;
-
 /** 1 read for a run that was created before its configuration was uploaded, else none. */
 const archiveOfRun = async ({ archive, configurationVersionId: id }: Run): Promise<Archive> => {
   const stored = archive ?? (await getConfigurationVersion(id))?.archive;
@@ -58,6 +56,7 @@ const accessOf = async (
 ) => {
   const state = run.query ? undefined : workspace?.state;
   const isApply = phase === 'apply';
+  const { plan } = run.plan.report?.checksums ?? {};
   // The plan's runner has the plan, and an initialized directory.
   const hasPlan = isApply && hasPlanRunner(run);
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
@@ -76,9 +75,9 @@ const accessOf = async (
     stateUrl,
     planUrl,
     checksums: {
-      configuration: sha256Checksum(archive.sha256),
+      configuration: `sha256:${archive.sha256}`,
       state: state && stateChecksum(state),
-      plan: sha256Checksum(run.plan.report?.checksums?.plan),
+      plan: plan && `sha256:${plan}`,
     },
     uploadUrls,
     erroredStateUrl,

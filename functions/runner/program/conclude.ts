@@ -134,7 +134,7 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
     checksums: phase.artifacts.checksums,
     enclosed: phase.artifacts.enclosed,
     timings: phase.timings.all(),
-    steps: phase.timings.steps,
+    ...(job.environment.TRACEPARENT ? { steps: phase.timings.steps } : {}),
     key,
   };
   const { next, laterUrls } = await client.report(report, control.patience());

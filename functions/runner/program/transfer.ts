@@ -115,16 +115,16 @@ export const sha256Of = async (body: Uint8Array | FileBody): Promise<string> => 
 };
 
 /**
- * Writes a download to a file, and rejects content that does not match the recorded checksum.
+ * Writes a download to a file, and rejects content that does not match its recorded checksum, or has none.
  * @param what name of the object in messages: "The configuration"
  * @param checksum `sha256:<hex>` or `md5:<hex>`
  * @throws {PhaseError}
  */
 export const toFile =
-  (path: string, what: string, checksum?: string) =>
+  (path: string, what: string, checksum: string | undefined) =>
   async (body: Readable): Promise<void> => {
-    const [algorithm, recorded] = checksum?.split(':') ?? [];
-    const hash = createHash(algorithm ?? 'sha256');
+    const [algorithm = 'sha256', recorded] = checksum?.split(':') ?? [];
+    const hash = createHash(algorithm);
     const hashing = async function* (source: AsyncIterable<Buffer>) {
       for await (const chunk of source) {
         hash.update(chunk);
@@ -132,7 +132,7 @@ export const toFile =
       }
     };
     await pipeline(body, hashing, createWriteStream(path, { mode: 0o600 }));
-    if (recorded !== undefined && hash.digest('hex') !== recorded) {
+    if (hash.digest('hex') !== recorded) {
       throw new PhaseError(
         `${what} in storage is damaged: its ${algorithm} checksum does not match the recorded one. It was not used. Upload it again and start a new run.`,
       );

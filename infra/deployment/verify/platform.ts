@@ -147,7 +147,7 @@ export class Platform {
   }
 
   /**
-   * Removes everything that was created. The owner's tokens are revoked even if something else fails; the sweep purges the
+   * Removes everything that was created. The owner's tokens are revoked even if the rest fails; the sweep purges the
    * content of the organization.
    */
   async remove(): Promise<void> {

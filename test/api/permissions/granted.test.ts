@@ -108,6 +108,8 @@ describe('a workspace', () => {
     ]);
     expect(has(on('admin'), 'workspace:read', 'state:read', 'plan:read-json')).toEqual([true, true, true]);
     expect(on('read').has('organization:read'), 'permissions outside workspaces stay').toBe(true);
+    const byToken = onWorkspace({ role: 'organization', teams: [] }, { managedBy: 'environment' }, undefined);
+    expect(has(byToken, 'workspace:read', 'state:read', 'organization:read')).toEqual([false, false, true]);
   });
 
   it('lets a team override policies only if both the organization and the workspace delegate it', () => {

@@ -143,9 +143,9 @@ resource "terraform_data" "bad" {
 
   it('without the version of Terraform that made the plan', async () => {
     const { plane } = bench;
-    const job = bench.applyJob(await archive({ 'main.tf': resource }), { terraform: { version: '~> 1.0' } });
     const plan = await archive({ 'plan.tfplan': 'x', 'terraform-version': '1.0.99' });
     plane.objects.set('run-1234567890abcdef/plan/plan', plan);
+    const job = bench.applyJob(await archive({ 'main.tf': resource }), { terraform: { version: '~> 1.0' } });
     const failed = await bench.run(job, { STEPFORM_TERRAFORM_RELEASES: 'http://127.0.0.1:9/terraform' });
     expect(failed.report?.message).toMatch(/^Terraform 1\.0\.99 was not found: /);
   });

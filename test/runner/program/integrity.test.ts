@@ -24,7 +24,7 @@ describe('a download of a runner', () => {
     const plan = bench.artifact('plan', 'plan') as Buffer;
     expect(planned.report?.checksums?.plan).toBe(digest(plan));
     expect(Object.keys(planned.report?.checksums ?? {}).sort()).toEqual(planned.report?.artifacts?.toSorted());
-    const applied = await bench.run({ ...bench.applyJob(archive), checksums: { plan: `sha256:${digest(plan)}` } });
+    const applied = await bench.run(bench.applyJob(archive, { checksums: { plan: `sha256:${digest(plan)}` } }));
     expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
   });
 
@@ -48,9 +48,10 @@ describe('a download of a runner', () => {
     const reviewed = await bench.run(jobFor(bench.plane, await pack('reviewed')));
     const { report } = await bench.run(jobFor(bench.plane, archive));
     expect(report?.outcome).toBe('finished');
-    const checksums = { plan: `sha256:${reviewed.report?.checksums?.plan}` };
-    const applied = await bench.run({ ...bench.applyJob(archive), checksums });
-    expect(applied.report?.message).toContain('The plan in storage is damaged');
+    for (const plan of [`sha256:${reviewed.report?.checksums?.plan}`, undefined]) {
+      const applied = await bench.run(bench.applyJob(archive, { checksums: { plan } }));
+      expect(applied.report?.message).toContain('The plan in storage is damaged');
+    }
     expect(bench.plane.states).toEqual([]);
   });
 });

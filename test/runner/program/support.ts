@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export interface Options {
   limits?: Partial<Job['limits']>;
   state?: string;
   planUrl?: string | null;
-  checksums?: Job['checksums'];
+  checksums?: Partial<Job['checksums']>;
   environment?: Record<string, string>;
   identity?: Job['identity'];
   sshKey?: string;
@@ -53,6 +53,9 @@ const mebibyte = 1024 * 1024;
 export const seenByRuns = process.platform === 'linux' && process.getuid?.() === 0 ? '/var/lib' : tmpdir();
 
 export const keptStateKey = { key: randomBytes(32).toString('base64'), sealed: 'as only the platform opens it' };
+
+const checksumOf = (content: Buffer = Buffer.alloc(0)): string =>
+  `sha256:${createHash('sha256').update(content).digest('hex')}`;
 
 /** A job like the control plane's. `token` has the form of a real one. */
 export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Options = {}): Job => {
@@ -81,7 +84,12 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
     configurationUrl: plane.presigned('configuration'),
     stateUrl: plane.objects.has('state') ? plane.presigned('state') : null,
     planUrl: options.planUrl ?? null,
-    checksums: options.checksums ?? {},
+    checksums: {
+      configuration: checksumOf(configuration),
+      state: plane.objects.has('state') ? checksumOf(plane.objects.get('state')) : undefined,
+      plan: options.planUrl ? checksumOf(plane.objects.get('run-1234567890abcdef/plan/plan')) : undefined,
+      ...options.checksums,
+    },
     erroredStateUrl: phase === 'apply' ? plane.presigned('run-1234567890abcdef/errored-state') : null,
     keptStateKey: phase === 'apply' ? keptStateKey : null,
     variables: (options.variables ?? []).map((one) => ({

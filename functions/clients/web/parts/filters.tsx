@@ -63,7 +63,7 @@ interface SwitchProps<T extends string> {
   chosen: { value: T };
 }
 
-/** Buttons for one choice of several; the chosen one is pressed. */
+/** Buttons, one of them pressed. */
 export const Switch = <T extends string>({ label, options, chosen }: SwitchProps<T>) => (
   <fieldset class="switch" aria-label={label}>
     {options.map((option) => {

@@ -1,5 +1,6 @@
 import {
   dependsOnGrants,
+  dependsOnWorkspace,
   type Granted,
   noPermissions,
   onOrganization,
@@ -92,10 +93,11 @@ const onLists = ({ standing: standingIn, workspacesOf, projectsOf }: Reads): Lis
   onWorkspaces: async (organization, workspaces) => {
     const standing = await standingIn(organization);
     const foreign = elsewhere(organization, workspaces);
-    if (!dependsOnGrants(standing))
+    if (!dependsOnWorkspace(standing))
       return (id) => (foreign.has(id) ? noPermissions : onWorkspace(standing, undefined, undefined));
     const workspace = await workspacesOf(workspaces);
-    const project = await projectsOf(workspaces.flatMap((item) => workspace(idOf(item))?.projectId ?? []));
+    const projectIds = workspaces.flatMap((item) => workspace(idOf(item))?.projectId ?? []);
+    const project = await projectsOf(dependsOnGrants(standing) ? projectIds : []);
     return (id) => {
       const record = workspace(id);
       return record?.organization === organization
@@ -165,12 +167,8 @@ const onVariableSet = async (
   return new Set([...everywhere, ...owner, ...(readsVariables ? (['varset:read'] as const) : [])]);
 };
 
-const visibleOf = (
-  { standing, workspacesOf }: Reads,
-  { onWorkspaces }: Lists,
-): Pick<Grants, 'visible' | 'visibleInLiving'> => {
+const visibleOf = ({ workspacesOf }: Reads, { onWorkspaces }: Lists): Pick<Grants, 'visible' | 'visibleInLiving'> => {
   const visible: Grants['visible'] = async (organization, items) => {
-    if (onOrganization(await standing(organization)).has('workspace:read')) return items;
     const ids = items.map(({ workspaceId }) => workspaceId);
     const granted = await onWorkspaces(organization, ids);
     return items.filter(({ workspaceId }) => granted(workspaceId).has('workspace:read'));

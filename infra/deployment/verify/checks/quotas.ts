@@ -7,7 +7,7 @@ export const quotas: Check = {
   documented: '100 concurrent Lambda executions, 10 Fargate vCPUs',
   async perform({ target: { kind, caller } }) {
     if (kind === 'local') return skipped('one machine has no quotas');
-    const { known, low } = await quotaFindings(caller);
+    const { known, low } = await quotaFindings(caller).catch(() => ({ known: 0, low: [] }));
     if (!known) return skipped('no permission for servicequotas:GetServiceQuota, or no such service here');
     return low.length ? differs(low.map(({ what }) => what).join(' ')) : ok(`${known} quotas are high enough`);
   },

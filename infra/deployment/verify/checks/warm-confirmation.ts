@@ -1,7 +1,8 @@
 import { type Check, differs, expect, seconds, within } from '../check.ts';
 import { between } from './run.ts';
 
-const maximum = 5;
+/** Then another container gets the apply (operations: ApplyOffered). */
+const maximum = 10;
 
 export const warmConfirmation: Check = {
   name: 'warm confirmation',
@@ -18,7 +19,7 @@ export const warmConfirmation: Check = {
     const took = between(attributes['status-timestamps'], 'apply-queued-at', 'applying-at');
     const figures = { seconds: took };
     const added = (await platform.containers(run.id)).filter((arn) => !before.includes(arn));
-    if (added.length) return differs(`another container applied, after ${seconds(took)} (holdSeconds)`, figures);
+    if (added.length) return differs(`another container applied, after ${seconds(took)} (readySeconds)`, figures);
     return within(took, maximum, `apply started ${seconds(took)} after the confirmation`, figures);
   },
 };
