@@ -1,4 +1,5 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
+import type { PolicySetResult } from '#clients/client/documents.ts';
 import { messageOf } from '#clients/client/run-facts.ts';
 import type { TaskStage } from '#run/check-record.ts';
 import { isResultFinal } from '#run/task-stages.ts';
@@ -37,18 +38,7 @@ export interface CostEstimate {
 
 export type CheckResult = TaskResult | Policies | CostEstimate;
 
-interface Outcome {
-  policy_name: string;
-  enforcement_level: string;
-  status: string;
-  output: unknown[] | null;
-}
-interface PolicySet {
-  outcomes: Outcome[];
-  error: string | null;
-}
-
-const policies = (kind: Policies['kind'], status: string, sets: PolicySet[]): Policies => ({
+const policies = (kind: Policies['kind'], status: string, sets: PolicySetResult[]): Policies => ({
   event: 'policies',
   kind,
   status,
@@ -86,12 +76,9 @@ export const evaluation = async (client: Client, stages: Resource<'task-stages'>
   if (!id) return undefined;
   const { status } = (await client.get(`/policy-evaluations/${id}`)).attributes;
   if (!judged(status)) return undefined;
-  const { data } = await client.some(`/policy-evaluations/${id}/policy-set-outcomes`, 1000);
-  return policies(
-    'policy-evaluation',
-    status,
-    data.map(({ attributes }) => attributes as unknown as PolicySet),
-  );
+  const { data } = await client.some<'policy-set-outcomes'>(`/policy-evaluations/${id}/policy-set-outcomes`, 1000);
+  const sets = data.map(({ attributes }) => attributes);
+  return policies('policy-evaluation', status, sets);
 };
 
 /** Results of policies with three enforcement levels. */

@@ -14,6 +14,7 @@ import type {
   policyCheckDocument,
   policyEvaluationDocument,
   policySetOutcomeDocument,
+  setAttributes,
 } from '#resources/policies/result-document.ts';
 import type { projectDocument } from '#resources/projects/document.ts';
 import type { tagBindingDocuments } from '#resources/projects/tags.ts';
@@ -51,6 +52,9 @@ import type { clientDocument } from '#version-control/document.ts';
 
 type AttributesIn<Document> = Document extends { attributes: infer Attributes } ? Attributes : never;
 type Written<Builder extends (...values: never[]) => unknown> = AttributesIn<NonNullable<Awaited<ReturnType<Builder>>>>;
+
+/** Results of the policies of one set. All of it is untrusted text. */
+export type PolicySetResult = ReturnType<typeof setAttributes>;
 
 export interface Meta {
   pagination?: { 'total-count': number; 'next-page': number | null };

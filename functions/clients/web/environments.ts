@@ -1,102 +1,19 @@
+import type { buildDocument } from '#environments/builds/document.ts';
+import type { templateDocument } from '#environments/templates/template-document.ts';
+import type { parameterDocument, presetDocument, versionDocument } from '#environments/templates/version-document.ts';
+import type { environmentDocument } from '#environments/workspaces/document.ts';
 import type { Tone } from '#run/display.ts';
 import { useLive } from './live.ts';
 import { callEnvironments } from './session.ts';
 
-/** The parts of the environments' API that the page reads. */
+/** The environments' API, with types from the functions that write its documents. */
 
-export interface Job {
-  status: 'pending' | 'running' | 'succeeded' | 'canceling' | 'canceled' | 'failed';
-  error: string;
-  started_at: string | null;
-  completed_at: string | null;
-}
-
-export interface Build {
-  id: string;
-  build_number: number;
-  transition: 'start' | 'stop' | 'delete';
-  reason: string;
-  status: string;
-  created_at: string;
-  deadline: string | null;
-  template_version_id: string;
-  template_version_name: string;
-  initiator_name: string;
-  daily_cost: number;
-  run_id: string | null;
-  job: Job;
-  resources: { type: string; name: string }[];
-}
-
-export interface Environment {
-  id: string;
-  name: string;
-  owner_name: string;
-  template_id: string;
-  template_name: string;
-  template_active_version_id: string;
-  template_require_active_version: boolean;
-  latest_build: Build;
-  outdated: boolean;
-  autostart_schedule: string | null;
-  next_start_at: string | null;
-  ttl_ms: number | null;
-  last_used_at: string;
-  dormant_at: string | null;
-  deleting_at: string | null;
-  automatic_updates: 'always' | 'never';
-  is_prebuild: boolean;
-}
-
-export interface Template {
-  id: string;
-  name: string;
-  display_name: string;
-  description: string;
-  active_version_id: string;
-  deprecated: boolean;
-  deprecation_message: string;
-  default_ttl_ms: number;
-  failure_ttl_ms: number;
-  time_til_dormant_ms: number;
-  require_active_version: boolean;
-  updated_at: string;
-}
-
-export interface Version {
-  id: string;
-  name: string;
-  message: string;
-  readme: string;
-  created_at: string;
-  created_by: { username: string };
-  archived: boolean;
-  job: Job;
-}
-
-export interface Parameter {
-  name: string;
-  display_name: string;
-  description: string;
-  type: string;
-  mutable: boolean;
-  ephemeral: boolean;
-  required: boolean;
-  default_value: string;
-  options: { name: string; value: string; description: string }[];
-  validation_min?: number;
-  validation_max?: number;
-  validation_monotonic: string;
-}
-
-export interface Preset {
-  ID: string;
-  Name: string;
-  Default: boolean;
-  Description: string;
-  DesiredPrebuildInstances: number | null;
-  Parameters: { Name: string; Value: string }[];
-}
+export type Build = ReturnType<typeof buildDocument>;
+export type Environment = ReturnType<typeof environmentDocument>;
+export type Template = ReturnType<typeof templateDocument>;
+export type Version = ReturnType<typeof versionDocument>;
+export type Parameter = ReturnType<typeof parameterDocument>;
+export type Preset = ReturnType<typeof presetDocument>;
 
 export interface Value {
   name: string;

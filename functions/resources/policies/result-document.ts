@@ -20,7 +20,7 @@ const overrideOf = (run: Run, kind: 'policyCheck' | 'policyEvaluation') => {
 };
 
 /** Outcome of a set; some keys have underscores, as in HCP's API. */
-const setAttributes = (set: PolicySetOutcome) => ({
+export const setAttributes = (set: PolicySetOutcome) => ({
   outcomes: set.outcomes.map((outcome) => ({
     enforcement_level: outcome.enforcementLevel,
     query: outcome.query ?? null,

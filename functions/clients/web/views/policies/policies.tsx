@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import type { PolicySetResult } from '#clients/client/documents.ts';
 import { messageOf } from '#clients/client/run-facts.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
@@ -11,27 +12,10 @@ import { Fold } from '#clients/web/parts/section.tsx';
 import { all, get, related } from '#clients/web/session.ts';
 import { type Override, OverrideForm } from '../runs/override.tsx';
 
-/** A policy's result (HCP API: policy set outcomes). All of it is untrusted text. */
-interface Outcome {
-  policy_name: string;
-  description: string;
-  enforcement_level: string;
-  query: string | null;
-  status: string;
-  output: unknown[] | null;
-}
-
-interface PolicySet {
-  'policy-set-name': string;
-  outcomes: Outcome[];
-  error: string | null;
-  warnings: string[];
-}
-
 interface Judged {
   /** The policy check, or the policy evaluation. */
   judgement: Resource<'policy-checks'> | Resource<'policy-evaluations'>;
-  sets: PolicySet[];
+  sets: PolicySetResult[];
 }
 
 const loadCheck = async (id: string): Promise<Judged> => {
@@ -42,7 +26,7 @@ const loadCheck = async (id: string): Promise<Judged> => {
 const loadEvaluation = async (id: string): Promise<Judged> => {
   const judgement = await get<'policy-evaluations'>(`/policy-evaluations/${id}`);
   const { data } = await all<'policy-set-outcomes'>(`/policy-evaluations/${id}/policy-set-outcomes`);
-  return { judgement, sets: data.map(({ attributes }) => attributes as unknown as PolicySet) };
+  return { judgement, sets: data.map(({ attributes }) => attributes) };
 };
 
 interface RunProps {
@@ -116,7 +100,7 @@ const words: Record<string, string> = {
   unreachable: 'not reached',
 };
 
-const Counts = ({ sets }: { sets: PolicySet[] }) => {
+const Counts = ({ sets }: { sets: PolicySetResult[] }) => {
   const outcomes = sets.flatMap((set) => set.outcomes);
   if (outcomes.length === 0) return null;
   const passed = outcomes.filter(({ status }) => status === 'passed').length;
@@ -163,7 +147,14 @@ const Details = ({ judgement, sets }: Judged) => {
 /** Longer lists are expanded on request. */
 const atFirst = 10;
 
-const Policy = ({ policy_name, description, enforcement_level, query, status, output }: Outcome) => {
+const Policy = ({
+  policy_name,
+  description,
+  enforcement_level,
+  query,
+  status,
+  output,
+}: PolicySetResult['outcomes'][number]) => {
   const whole = useSignal(false);
   const messages = (output ?? []).map(messageOf);
   const hidden = messages.length - atFirst;

@@ -8,7 +8,8 @@ import { Filter } from '#clients/web/parts/filters.tsx';
 import { Table, Tags } from '#clients/web/parts/list.tsx';
 import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
-import { apiPath, type Details, detailsOf, type Input, type ModuleAddress, usableVersions } from './module-api.ts';
+import type { Input } from '#resources/registry/modules/content.ts';
+import { apiPath, type Details, detailsOf, type ModuleAddress, usableVersions } from './module-api.ts';
 
 interface DocumentationProps {
   module: Resource<'registry-modules'>;

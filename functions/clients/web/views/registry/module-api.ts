@@ -2,6 +2,7 @@ import { ApiError, type Resource } from '#clients/client/client.ts';
 import type { ModulePlace } from '#clients/client/page-addresses.ts';
 import { base } from '#clients/web/location.ts';
 import { authorization, call, get } from '#clients/web/session.ts';
+import type { ModuleContent } from '#resources/registry/modules/content.ts';
 
 /** Requests about registry modules, to the API and the module registry protocol. */
 
@@ -19,27 +20,6 @@ export const apiPath = ({ organization, registry, namespace, name, provider }: M
 export const testsPath = ({ organization, registry, namespace, name, provider }: ModuleAddress): string =>
   `/organizations${joined(organization)}/tests/registry-modules${joined(registry, namespace, name, provider)}`;
 
-export interface Input {
-  name: string;
-  type: string;
-  description: string;
-  /** HCL; empty without a default. */
-  default: string;
-  required: boolean;
-  sensitive?: boolean;
-}
-
-interface Content {
-  path: string;
-  name: string;
-  readme: string;
-  inputs: Input[];
-  outputs: { name: string; description: string; sensitive?: boolean }[];
-  provider_dependencies: { name: string; source: string; version: string }[];
-  dependencies: { name: string; source: string; version: string }[];
-  resources: { name: string; type: string }[];
-}
-
 interface Deprecation {
   reason: string;
   link: string;
@@ -48,9 +28,9 @@ interface Deprecation {
 export interface Details {
   version: string;
   published_at: string;
-  root: Content;
-  submodules: Content[];
-  examples: Content[];
+  root: ModuleContent;
+  submodules: ModuleContent[];
+  examples: ModuleContent[];
   deprecation: Deprecation | null;
 }
 

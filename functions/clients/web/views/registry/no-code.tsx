@@ -7,15 +7,8 @@ import { Choice, Select, Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Form } from '#clients/web/parts/form.tsx';
 import { call, change, create, related } from '#clients/web/session.ts';
 import { linesOf } from '#clients/web/text/lists.ts';
-import {
-  type Details,
-  detailsOf,
-  type Input,
-  type ModuleAddress,
-  type NoCode,
-  readNoCode,
-  usableVersions,
-} from './module-api.ts';
+import type { Input } from '#resources/registry/modules/content.ts';
+import { type Details, detailsOf, type ModuleAddress, type NoCode, readNoCode, usableVersions } from './module-api.ts';
 
 interface Props {
   module: Resource<'registry-modules'>;
