@@ -72,8 +72,8 @@ export class LifecycleWorld {
   readonly #handlers: Handlers;
   /** Verdict of the next policies and estimates. */
   verdict = 0;
-  /** How long plans' runners stay ready: by default only for a reservation with the report. */
-  readySeconds = 0.001;
+  /** How long plans' runners stay ready: by default less than a millisecond, for a reservation with the report only. */
+  readySeconds = 1e-9;
   /** Wraps calls of the states' functions. The state is named as in the machine, or by its function. */
   around: (state: string, call: () => Promise<unknown>) => Promise<unknown> = (_, call) => call();
   #heard = 0;

@@ -96,10 +96,10 @@ it('an apply that is confirmed after the time of its runner gets a container at 
 });
 
 it('a runner that is reserved just before its time ends gets the apply', async () => {
-  const run = await confirmed({}, 300);
+  const run = await confirmed();
   const queued = queue(run);
   while ((await now(run)).apply.claimHash === undefined) await sleep(5);
-  await sleep(400);
+  await store.updateRun(run.id, { set: { 'plan.ready.until': inMs(-1) } });
   expect(await work(run)).toMatchObject({ phase: 'apply' });
   await queued;
   expect(started(run)).toEqual([]);
