@@ -1,8 +1,8 @@
 import type { TaskStage } from '#run/check-record.ts';
 import { mayApply } from '#run/lifecycle.ts';
 import type { CheckState, WaitingState } from '#run/machine-states.ts';
-import type { Run } from '#run/run.ts';
 import type { PhaseReport } from '#run/phase-report.ts';
+import type { Run } from '#run/run.ts';
 
 /** Possible events of a run, state by state; explorer.ts explores the machine's reactions. */
 

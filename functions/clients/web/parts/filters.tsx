@@ -62,7 +62,7 @@ interface SwitchProps<T extends string> {
   chosen: { value: T };
 }
 
-/** Buttons of which one is pressed. */
+/** Buttons, one of them pressed. */
 export const Switch = <T extends string>({ label, options, chosen }: SwitchProps<T>) => (
   <fieldset class="switch" aria-label={label}>
     {options.map((text) => (
