@@ -110,7 +110,7 @@ const platform = ({ machine, lostEvents, counts, api: { apiId } }: DashboardProp
     ),
     graph(
       'Repairs and lost events',
-      [counts.repairs, counts.failedRepairs],
+      [counts.repairs, counts.faults],
       [lostEvents.metricApproximateNumberOfMessagesVisible({ statistic: 'max', label: 'Lost events' })],
     ),
   ];

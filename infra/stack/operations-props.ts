@@ -30,6 +30,6 @@ export interface Counts {
   apiErrors: cloudwatch.IMetric;
   /** Repairs by the sweep. */
   repairs: cloudwatch.IMetric;
-  /** Failed repairs. */
-  failedRepairs: cloudwatch.IMetric;
+  /** Runs that the platform ended, and failed repairs. */
+  faults: cloudwatch.IMetric;
 }

@@ -37,18 +37,13 @@ export class Operations extends Construct {
 
     this.#alarm(
       'ExecutionsFailed',
-      'Executions failed or timed out. The sweep or an event ended their runs, but the cause is in the platform, not in a configuration.',
-      sum({ a: machine.metricFailed(), b: machine.metricTimedOut() }, 'Executions failed or timed out'),
+      'Executions failed. The sweep or an event ended their runs, but the cause is in the platform, not in a configuration.',
+      machine.metricFailed({ period }),
     );
     this.#alarm(
       'PlatformFaults',
-      'Runs ended as errored because of the platform, not of a configuration: a bug, a missing right, a service that refuses (RunTask, KMS). Search "platform fault" in the log of lifecycle functions.',
-      this.#count(
-        'PlatformFaults',
-        props.lifecycleLog,
-        logs.FilterPattern.allTerms('platform fault'),
-        'Runs that ended because of the platform',
-      ),
+      'Runs ended as errored because of the platform, not of a configuration (a bug, a missing right, a service that refuses: RunTask, KMS), or the sweep could not repair something: a run or a queue may be stuck until it succeeds. Search "platform fault" in the log of lifecycle functions, "repair failed" in that of the sweep.',
+      counts.faults,
     );
     this.#alarm(
       'TableThrottles',
@@ -69,8 +64,8 @@ export class Operations extends Construct {
     );
     this.#alarm(
       'SweepFailed',
-      'The sweep failed, or could not repair something ("repair failed" in its log): a run or a queue may be stuck until it succeeds.',
-      sum({ a: functions.Sweep.function.metricErrors(), b: counts.failedRepairs }, 'Failed sweeps and failed repairs'),
+      'The sweep failed: runs and queues that were left behind stay so until it succeeds.',
+      functions.Sweep.function.metricErrors({ period }),
     );
     this.#alarm(
       'FunctionThrottles',
@@ -164,25 +159,34 @@ export class Operations extends Construct {
   }
 
   #counts(): Counts {
-    const { api, sweepLog: sweep } = this.#props;
+    const { api, sweepLog: sweep, lifecycleLog } = this.#props;
+    const failedRepair = logs.FilterPattern.allTerms('repair failed');
+    // Each metric of an alarm has a price, so the two share one.
+    this.#count('FailedRepairs', sweep, failedRepair, '', 'PlatformFaults');
     return {
       apiErrors: this.#count('ApiErrors', api.accessLog, failedRequests, 'Internal errors of the API'),
       repairs: this.#count('SweepRepairs', sweep, logs.FilterPattern.allTerms('repaired'), 'Repairs by the sweep'),
-      failedRepairs: this.#count(
-        'FailedRepairs',
-        sweep,
-        logs.FilterPattern.allTerms('repair failed'),
-        'Repairs that failed',
+      faults: this.#count(
+        'PlatformFaults',
+        lifecycleLog,
+        logs.FilterPattern.allTerms('platform fault'),
+        'Runs ended by the platform, and failed repairs',
       ),
     };
   }
 
-  #count(name: string, logGroup: logs.LogGroup, filterPattern: logs.IFilterPattern, label: string): cloudwatch.Metric {
+  #count(
+    name: string,
+    logGroup: logs.LogGroup,
+    filterPattern: logs.IFilterPattern,
+    label: string,
+    metricName = name,
+  ): cloudwatch.Metric {
     const filter = new logs.MetricFilter(this, `${name}Filter`, {
       logGroup,
       filterPattern,
       metricNamespace: `Stepform/${this.#props.name}`,
-      metricName: name,
+      metricName,
       metricValue: '1',
     });
     return filter.metric({ statistic: 'sum', label, period });

@@ -491,9 +491,9 @@ describe('operations', () => {
       return [MetricName, Properties.FilterPattern, readable(Properties.LogGroupName).replace(/[0-9A-F]{8}$/, '')];
     });
     expect(counted).toEqual([
+      ['PlatformFaults', '"repair failed"', 'FunctionLogsSweep'],
       ['ApiErrors', '{ $.status = "5*" && ($.status != "503" || $.error != "-") }', 'HttpApiAccessLog'],
       ['SweepRepairs', '"repaired"', 'FunctionLogsSweep'],
-      ['FailedRepairs', '"repair failed"', 'FunctionLogsSweep'],
       ['PlatformFaults', '"platform fault"', 'FunctionLogsLifecycle'],
     ]);
     const { Format } = mainStage().Properties.AccessLogSettings as { Format: string };
