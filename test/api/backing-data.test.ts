@@ -126,11 +126,11 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
     const { body } = await handler(eventOf('GET', logPath(run, phase)) as never);
     return Buffer.from(body ?? '', 'base64').toString('utf8');
   };
-  const over = async (): Promise<Run> => {
+  const over = async (status = 'finished'): Promise<Run> => {
     const { id } = await help.create((await help.ready()).id);
     for (const name of new Set(['log', artifact])) await putObject(`runs/${id}/${phase}/${name}`, '\u0002secret\u0003');
     const report = { outcome: 'finished', artifacts: ['log', artifact] };
-    await help.bring(id, { [`${phase}.report`]: report, [`${phase}.status`]: 'finished' });
+    await help.bring(id, { [`${phase}.report`]: report, [`${phase}.status`]: status });
     return (await help.bring(id, { status: 'applied' })) as Run;
   };
 
@@ -153,7 +153,7 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
   });
 
   it('is erased only after its deletion, and cannot be restored then', async () => {
-    const run = await over();
+    const run = await over('errored');
     const path = base(run.id);
     await putObject(errored(run), 'state');
     expect((await act(path, 'permanently-delete-backing-data')).status).toBe(409);

@@ -43,8 +43,9 @@ export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | unde
   if (phase === 'apply') {
     const left = objects.leftState(run.id);
     if (await objectSize(left)) await putObject(left, '');
-    // The run tells whether there is one: the function that purges has no right to read states.
-    if (run.unsaved?.stored) await putObject(objects.erroredState(run.workspaceId, run.id, run.unsaved.copy), '');
+    // The function that purges has no right to look for states, so this may write an empty object where there was none.
+    const mayBeThere = run.unsaved?.stored || run.apply.status === 'errored' || run.apply.status === 'canceled';
+    if (mayBeThere) await putObject(objects.erroredState(run.workspaceId, run.id, run.unsaved?.copy), '');
   }
   const pieces = await queryAll<Key>({ pk: keys.log(run.id, phase, 0).pk });
   for (const { pk, sk } of pieces) await remove({ pk, sk });
