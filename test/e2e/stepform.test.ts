@@ -147,7 +147,7 @@ it('stepform signs in, starts, watches and confirms a run; scripts get states, o
   expect(left).toMatchObject({ code: exit.interrupted, err: goesOn });
 
   const waiting = await succeed(['status']);
-  expect(waiting).toMatch(new RegExp(`Waiting for you\\n  .*${workspace} +Needs Confirmation .* First`));
+  expect(waiting).toMatch(new RegExp(`Waiting for you\\n.* {2}${workspace} +Needs Confirmation [^\\n]* First`, 's'));
   const unnamed = await stepform(['runs', 'confirm']);
   expect(unnamed).toMatchObject({ code: exit.usage, err: expect.stringContaining('--workspace <name>') });
   const applied = await stepform(['runs', 'confirm', '-w', workspace, '--watch', '-m', 'Looks good']);

@@ -17,14 +17,14 @@ const deployed = (context: Record<string, unknown>) => {
   return {
     processor: definition?.Properties.RuntimePlatform.CpuArchitecture as string,
     image: Object.values(assets.dockerImages).map(({ source }) => source.platform),
-    publicIp: ['PlanQueued', 'ApplyQueued', 'RunnerStopped', 'Sweep'].map(
+    publicIp: ['PlanQueued', 'ApplyQueued', 'Sweep'].map(
       (id) => template.toJSON().Resources[`${id}Function`].Properties.Environment.Variables.ASSIGN_PUBLIC_IP,
     ),
   };
 };
 
 const network = { vpcId: 'vpc-0a1b2c3d', subnetIds: 'subnet-0a1b2c3d' };
-const onAll = (value: string) => Array<string>(4).fill(value);
+const onAll = (value: string) => Array<string>(3).fill(value);
 
 describe('runners', () => {
   it('use x86_64 by default, regardless of the machine that deploys', () => {

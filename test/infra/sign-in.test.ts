@@ -91,7 +91,7 @@ describe('the function SignIn', () => {
     const named = roles
       .map(({ node, policies }) => ({ path: node.path, policies: JSON.stringify(stack.resolve(policies)) ?? '' }))
       .filter(({ policies }) => policies.includes('ssm:GetParameter'));
-    expect(named.map(({ path }) => path)).toEqual(['Stepform/SignIn/Role/Resource']);
+    expect(named.map(({ path }) => path)).toEqual(['Stepform/Default/SignIn/Role/Resource']);
     expect(JSON.stringify(named)).toContain(':parameter/stepform/sign-in-secret');
   });
 
