@@ -65,9 +65,9 @@ describe('the construct', () => {
     const [a, b] = ['First', 'Second'].map((id) => all.filter(([logicalId]) => logicalId.startsWith(id)));
     expect(a?.length).toBe(Object.keys(own.Resources).length);
     expect(b?.length).toBe(a?.length);
-    const found = namesIn(all.map(([, resource]) => resource));
-    expect(found.length).toBeGreaterThanOrEqual(18);
-    expect(found.filter((name, n) => found.indexOf(name) !== n)).toEqual([]);
+    const found = [a, b].map((part = []) => new Set(namesIn(part.map(([, resource]) => resource))));
+    expect(found[0]?.size).toBeGreaterThanOrEqual(9);
+    expect([...(found[0] ?? [])].filter((name) => found[1]?.has(name))).toEqual([]);
     expect(JSON.stringify(stack.resolve(first.url))).toContain('FirstHttpApi');
   });
 
