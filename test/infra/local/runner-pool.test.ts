@@ -61,7 +61,7 @@ it('a runner process keeps no file, folder, secret or output of a task for the n
   const last = await perform(showing('last'));
   for (const { code, pid, files, left, said } of [first, second, failed, last]) {
     expect({ code, pid, files, left }).toEqual({ code: 0, pid: first.pid, files: first.files, left: [] });
-    expect(said.match(/"run":/g)).toHaveLength(1);
+    expect(said.match(/"phase ended"/g)).toHaveLength(1);
   }
   pool.close();
   await until('the process is gone', () => startOf(first.pid) === undefined);
