@@ -97,6 +97,8 @@ export const startSession = async (files: Record<string, string>) => {
       const child = execFile(coder as string, args, { env, cwd: folder, timeout: 240_000 }, (error, out, errors) =>
         resolve({ code: error ? Number(error.code ?? 1) : 0, text: `${out}${errors}`, out }),
       );
+      // A program that has exited does not read its input.
+      child.stdin?.on('error', () => {});
       child.stdin?.end(stdin);
     });
   const succeeds = async (args: string[], stdin?: string): Promise<Ended> => {

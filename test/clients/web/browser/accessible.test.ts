@@ -78,7 +78,7 @@ it('every view is accessible, and not wider than the screen', async () => {
     if (folder) await picture(page, folder, name);
   }
   expect(wrong).toEqual([]);
-});
+}, 240_000);
 
 it('sign-in is accessible', async () => {
   const page = await newPage();
