@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { traceIdOf } from '#platform/formats/trace-ids.ts';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
-import { maxCheckMessage } from '#run/health-record.ts';
 import { maxOpenChanges, type PhaseReport, type ReadyAnswer, type ReportRequest } from '#run/protocols/runner.ts';
 import { InterruptedError, PhaseError, TerraformError, TokenDeadError } from './errors.ts';
 import type { Phase } from './phase.ts';
@@ -145,13 +144,8 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
   return { result, next, defect };
 };
 
-const failedChecksOf = (phase: Phase): Pick<PhaseReport, 'failedChecks'> => {
-  const failedChecks = phase.output.failedChecks.map(({ address, message }) => ({
-    address: phase.masked(address).slice(0, maxCheckMessage),
-    message: phase.masked(message).slice(0, maxCheckMessage),
-  }));
-  return failedChecks.length ? { failedChecks } : {};
-};
+const failedChecksOf = ({ output: { failedChecks } }: Phase): Pick<PhaseReport, 'failedChecks'> =>
+  failedChecks.length ? { failedChecks } : {};
 
 /** @returns false if readers have only the log's pieces */
 const storeLog = async ({ artifacts, log }: Phase, outcome: PhaseReport['outcome']): Promise<boolean> => {

@@ -16,6 +16,8 @@ const maxLine = 64 * 1024;
 const maxErrors = 3;
 const maxMessage = 600;
 const maxDetail = 200;
+/** Of the explanation that is read: more than is shown, so that a secret is masked as a whole before the rest is cut. */
+const maxParagraph = 8192;
 
 /** The heading of errors that follow. */
 const frame = /encountered problems during initiali[sz]ation/;
@@ -30,7 +32,7 @@ const jsonDump = /"@message":"Emergency state dump",.*"state":(\{.*\}),"type":"l
 
 interface Problem {
   summary: string;
-  /** The first paragraph of the explanation. */
+  /** The first paragraph of the explanation, in the lines of the output. */
   detail?: string;
   /** Resource that it is about. */
   address?: string;
@@ -40,7 +42,7 @@ interface Problem {
 }
 
 /** `Resource precondition failed: Only eu is allowed here (terraform_data.a, main.tf line 6)` */
-const inWords = ({ summary, detail = '', address, place }: Problem): string => {
+const inWords = ({ summary, detail, address, place }: Required<Problem>): string => {
   const why = detail.replace(/\.$/, '');
   const text = why.length > maxDetail ? `${why.slice(0, maxDetail)}…` : why;
   const where = [address, place].filter(Boolean).join(', ');
@@ -83,6 +85,7 @@ export class OutputReader {
   /** The state that Terraform prints if it cannot write it to a file. */
   dumpedState: string | undefined;
   #dump: string[] | undefined;
+  readonly #masked: (text: string) => string;
   readonly #decoder = new StringDecoder('utf8');
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
@@ -91,6 +94,11 @@ export class OutputReader {
   #line = '';
   /** The error or warning whose location and explanation may still follow, in text. */
   #open: Problem | undefined;
+
+  /** @param masked replaces sensitive values */
+  constructor(masked: (text: string) => string = (text) => text) {
+    this.#masked = masked;
+  }
 
   push(bytes: Buffer): void {
     const lines = (this.#line + this.#decoder.write(bytes)).split('\n');
@@ -107,17 +115,39 @@ export class OutputReader {
   get failure(): string | undefined {
     if (this.#problems.length === 0) return undefined;
     const telling = this.#problems.filter(({ summary }) => !frame.test(summary));
-    const texts = (telling.length ? telling : this.#problems).map(inWords);
+    const texts = (telling.length ? telling : this.#problems).map((problem) => inWords(this.#shown(problem)));
     return `${[...new Set(texts)].slice(0, maxErrors).join('; ')}.`.slice(0, maxMessage);
   }
 
   /** Check blocks whose conditions do not hold, with their messages. */
   get failedChecks(): FailedCheck[] {
-    const failed = this.#warnings.flatMap(({ check, detail, summary }) =>
-      check ? [{ address: `check.${check}`, message: (detail || summary).slice(0, maxCheckMessage) }] : [],
-    );
+    const failed = this.#warnings
+      .map((warning) => this.#shown(warning))
+      .flatMap(({ check, detail, summary }) =>
+        check
+          ? [
+              {
+                address: `check.${check}`.slice(0, maxCheckMessage),
+                message: (detail || summary).slice(0, maxCheckMessage),
+              },
+            ]
+          : [],
+      );
     const unique = new Map(failed.map((one) => [`${one.address} ${one.message}`, one]));
     return [...unique.values()].slice(0, maxFailedChecks);
+  }
+
+  /** Masked as a whole and in one line, before anything is cut. */
+  #shown(problem: Problem): Required<Problem> {
+    const { summary, detail = '', address = '', place = '', check = '' } = problem;
+    const shown = (text: string) => this.#masked(text).replaceAll('\n', ' ');
+    return {
+      summary: shown(summary),
+      detail: shown(detail),
+      address: shown(address),
+      place: shown(place),
+      check: shown(check),
+    };
   }
 
   #read(raw: string): void {
@@ -174,8 +204,8 @@ export class OutputReader {
   /** A line of an error: indented ones say where, the first paragraph of the others why. */
   #readMore(problem: Problem, line: string): void {
     const isEnd = line.startsWith('╵') || (line === '' && problem.detail !== undefined);
-    if (isEnd || (problem.detail?.length ?? 0) > maxDetail) this.#open = undefined;
-    else if (/^\S/.test(line)) problem.detail = [problem.detail, line].filter(Boolean).join(' ');
+    if (isEnd || (problem.detail?.length ?? 0) > maxParagraph) this.#open = undefined;
+    else if (/^\S/.test(line)) problem.detail = [problem.detail, line].filter(Boolean).join('\n');
     const [, address] = /^\s+with (.+),$/.exec(line) ?? [];
     const [, file, at] = /^\s+on (.+?) line (\d+)/.exec(line) ?? [];
     if (address) problem.address = address;
@@ -191,7 +221,7 @@ export class OutputReader {
       if (diagnostic.severity === 'error' && diagnostic.detail?.includes(unanswered)) this.lostChange = true;
       keep(diagnostic.severity === 'error' ? this.#problems : this.#warnings, {
         summary: (diagnostic.summary ?? 'error').trim(),
-        detail: diagnostic.detail?.trim().split('\n\n')[0]?.replaceAll('\n', ' '),
+        detail: diagnostic.detail?.trim().split('\n\n')[0],
         address: diagnostic.address,
         place: filename ? placed(filename, String(start?.line ?? '')) : undefined,
         check: /^check "([^"]+)"$/.exec(diagnostic.snippet?.context ?? '')?.[1],

@@ -40,7 +40,7 @@ export class Phase {
   readonly artifacts: Artifacts;
   readonly refuge: StateBackupUrl;
   readonly log: PhaseLog;
-  readonly output = new OutputReader();
+  readonly output = new OutputReader((text) => this.masked(text));
   readonly timings = new Timings();
   readonly afterwards = new DeferredUploads();
   /** Variables for Terraform, besides the usual ones; a workspace's variables override them. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { OutputReader } from '#runner/program/output.ts';
 
-const read = (text: string, size = 7): OutputReader => {
-  const reader = new OutputReader();
+const read = (text: string, size = 7, masked?: (text: string) => string): OutputReader => {
+  const reader = new OutputReader(masked);
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) reader.push(bytes.subarray(at, at + size));
   return reader;
@@ -48,6 +48,16 @@ describe('the failure in the report', () => {
     const long = `│ Error: A\n│ \n│ ${'b'.repeat(300)}\n╵\nnot ours\n`;
     expect(read(long).failure).toBe(`A: ${'b'.repeat(200)}….`);
     expect(read('│ Error: A\n│ \n│ A\n╵\n').failure).toBe('A.');
+  });
+  it('hides a secret that reaches over the end of what is shown, or over lines', () => {
+    const secret = 'hunter2\nof-several-lines';
+    const masked = (text: string) => text.replaceAll(secret, '(sensitive value)');
+    const shown = `A: ${'b'.repeat(190)} (sensitiv`;
+    const text = `│ Error: A\n│ \n│ ${'b'.repeat(190)} ${secret.replace('\n', '\n│ ')}\n╵\n`;
+    expect(read(text, 7, masked).failure).toBe(`${shown}….`);
+    const diagnostic = { severity: 'error', summary: 'A', detail: `${'b'.repeat(190)} ${secret}` };
+    const json = `${JSON.stringify({ '@level': 'error', type: 'diagnostic', diagnostic })}\n`;
+    expect(read(json, 7, masked).failure).toBe(`${shown}….`);
   });
   it('is the same in JSON', () => {
     const diagnostic = (severity: string, summary: string, range?: object, more = {}) =>
