@@ -49,7 +49,7 @@ describe('the failure in the report', () => {
     expect(read(long).failure).toBe(`A: ${'b'.repeat(200)}….`);
     expect(read('│ Error: A\n│ \n│ A\n╵\n').failure).toBe('A.');
   });
-  it('hides a secret that reaches over the end of what is shown, or over lines', () => {
+  it('hides a secret that reaches over the end of the text or of a line', () => {
     const secret = 'hunter2\nof-several-lines';
     const masked = (text: string) => text.replaceAll(secret, '(sensitive value)');
     const shown = `A: ${'b'.repeat(190)} (sensitiv`;
