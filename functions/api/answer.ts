@@ -1,4 +1,5 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { nameOf } from './naming.ts';
 
 export interface Identifier {
   type: string;
@@ -81,7 +82,9 @@ export const done = (): Answer => without(200);
 /** 302 for configurations and states, 307 for plans, 303 after a form. */
 export const redirect = (statusCode: 302 | 303 | 307, location: string): Answer => without(statusCode, { location });
 
-/** Relationship to one resource. */
-export const one = (type: string, id: string | null | undefined): Relationship => ({ data: id ? { type, id } : null });
+/** Relationship to one resource; to an organization by its key. */
+export const one = (type: string, id: string | null | undefined): Relationship => ({
+  data: id ? { type, id: type === 'organizations' ? nameOf(id) : id } : null,
+});
 /** Relationship to many resources. */
 export const many = (type: string, ids: string[]): Relationship => ({ data: ids.map((id) => ({ type, id })) });

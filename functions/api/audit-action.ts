@@ -24,7 +24,7 @@ const actionSegments = new Set(['actions', 'relationships', 'cancel', 'force-can
 
 /** @param path of a route, with its parameters in braces */
 export const auditActionOf = (method: string, path: string): AuditAction => {
-  const parts = path.replace(/^\/(api\/v2\/)?/, '').split('/');
+  const parts = path.replace(/^\/(api\/v2\/)?(admin\/)?/, '').split('/');
   const last = parts.findLastIndex((part) => part.startsWith('{'));
   const parameter = parts[last]?.slice(1, -1);
   // A module address has a parameter for each of its parts.

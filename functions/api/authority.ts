@@ -7,13 +7,18 @@ import type { ApiRequest } from './request.ts';
 
 export interface AuditContext {
   request: ApiRequest;
-  principal: Pick<Principal, 'userId' | 'kind'> & { tokenId?: string };
+  principal: Pick<Principal, 'userId' | 'sso'> & { kind: Principal['kind'] | 'scim'; tokenId?: string };
   auditAction: AuditAction;
   organization: string;
   /** Id of the resource, if the path has its name. */
   id?: string;
+  /** Name of the resource, if it was read for the request. */
+  name?: string;
   /** The workspace itself, or the workspace of the resource. */
   workspaceId?: string;
+  workspaceName?: string;
+  /** The break-glass owner acts without single sign-on. */
+  breakGlass?: true | undefined;
 }
 
 /** A subject that a run may read: its own organization, or the current state of a workspace. */
@@ -26,7 +31,12 @@ export interface SharedSubject {
     globalRemoteState: boolean;
     projectRemoteState: boolean;
   };
+  /** Organizations whose runs may read it as well. */
+  consumers?(): Promise<Consumers>;
 }
+
+/** Organizations with which another one shares a subject. */
+export type Consumers = 'every organization' | ReadonlySet<string>;
 
 /** Authentication and audit trail for users, runs and run tasks, which routes use (public-api/authority.ts). */
 export interface Authority {
@@ -48,6 +58,8 @@ export interface Authority {
   authenticateRun(request: ApiRequest): Promise<{ run: Run; principal: Principal }>;
   /** The run's permissions on a subject: reading shared state, or none. */
   grantedToRun(run: Run, shared: SharedSubject | undefined): Promise<Granted>;
+  /** Permissions of a member of an organization with which the subject is shared: reading it, or none. */
+  grantedToConsumer(principal: Principal, consumers: Consumers): Promise<Granted>;
   /** True for the access token of a run task: valid for the few routes that allow it (route.ts: ofTask). */
   isOfTask(request: ApiRequest): boolean;
   /** @throws {ApiError} 401 */

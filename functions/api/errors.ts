@@ -36,6 +36,15 @@ export const unauthorized = (): ApiError =>
   );
 
 /** The organization does not accept this valid token. */
+/** For members: Terraform's command line prints it, unlike the reason of a 404. */
+export const organizationRenamed = ({ former, current }: { former: string; current: string }) =>
+  new ApiError(410, [
+    {
+      title: 'organization renamed',
+      detail: `Organization ${former} is now ${current}. Change the name in your configuration, credentials and scripts.`,
+    },
+  ]);
+
 export const tokenRefused = (organization: string): ApiError =>
   apiError(
     401,
@@ -49,6 +58,22 @@ export const signInNeeded = (organization: string): ApiError =>
     401,
     'unauthorized',
     `Your last single sign-on is older than organization ${organization} allows for API tokens. Sign in to the page once, then this token works again.`,
+  );
+
+/** The caller is a member, but neither signed in at the issuer nor has an identity there. */
+export const ssoNeeded = (organization: string): ApiError =>
+  apiError(
+    401,
+    'unauthorized',
+    `Organization ${organization} requires single sign-on. Sign in with it on the page; your API tokens work there from then on.`,
+  );
+
+/** A directory ended the membership after the token was created. */
+export const olderToken = (organization: string): ApiError =>
+  apiError(
+    401,
+    'unauthorized',
+    `This token is older than your membership of organization ${organization}. Sign in again, or create a new token.`,
   );
 
 /** The token's lifetime exceeds the organization's token TTL policy. */

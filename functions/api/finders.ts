@@ -1,6 +1,7 @@
 import type { Scope } from './permissions/grants.ts';
+import type { Permission } from './permissions/permissions.ts';
 import type { ApiRequest } from './request.ts';
-import type { Subject } from './route.ts';
+import type { Finder, Subject } from './route.ts';
 
 /** Finders of the subjects of routes, by path parameters. */
 
@@ -16,3 +17,19 @@ export const inWorkspace = {
     workspace: workspaceId,
   }),
 } as const;
+
+interface ById<S extends Subject> {
+  what: string;
+  parameter: string;
+  get(id: string): Promise<S | undefined>;
+  visibleWith: Permission;
+  scope?(subject: NoInfer<S>): Scope;
+}
+
+/** Finds a subject by its id in the path. Permissions on its organization apply, unless it has a `scope`. */
+export const byId = <S extends Subject>({ get, parameter, scope = inOrganization, ...more }: ById<S>): Finder<S> => ({
+  ...more,
+  parameter,
+  scope,
+  find: (request) => get(param(request, parameter)),
+});

@@ -3,7 +3,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Answer } from './answer.ts';
-import { outdated } from './errors.ts';
+import { type ApiError, notFound, outdated } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 import type { Call } from './route.ts';
 
@@ -40,6 +40,21 @@ export const checkIfMatch = async (request: ApiRequest, record: Guarded, noun: s
   const { edited } = record;
   const [user] = edited ? await batchGet<Key & { username: string }>([keys.user(edited.by)]) : [];
   throw outdated(noun, edited && { by: user?.username ?? edited.by, at: edited.at });
+};
+
+/**
+ * Why a conditional change was not written: the record is deleted, or `error` says it.
+ * @param current the record as it is now
+ * @throws {ApiError} 412 when it has changed, and If-Match names an earlier version
+ */
+export const refusedChange = async (
+  request: ApiRequest,
+  noun: string,
+  current: Guarded | undefined,
+  error?: ApiError,
+): Promise<ApiError> => {
+  if (current) await checkIfMatch(request, current, noun);
+  return (current && error) ?? notFound(`The ${noun} was deleted at the same time.`);
 };
 
 /**

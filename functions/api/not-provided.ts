@@ -4,9 +4,9 @@
  */
 const features: Record<string, string[]> = {
   'metrics of agents': ['organizations/*/metrics-tokens'],
-  'sharing the private registry between organizations': [
+  'sharing providers of the private registry between organizations': [
     'organizations/*/relationships/provider-producers',
-    'admin/organizations/*/relationships/module-consumers',
+    'admin/organizations/*/relationships/provider-consumers',
   ],
   stacks: ['stacks', 'organizations/*/stacks', 'varsets/*/relationships/stacks'],
   'assessments with a key of your own': ['assessment-results/*/sanitized-plan'],
@@ -28,10 +28,7 @@ const features: Record<string, string[]> = {
     'admin/cost-estimation-settings',
     'admin/customization-settings',
     'admin/general-settings',
-    'admin/opa-versions',
     'admin/runs',
-    'admin/saml-settings',
-    'admin/sentinel-versions',
     'admin/smtp-settings',
     'admin/twilio-settings',
     'admin/users',

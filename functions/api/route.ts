@@ -1,11 +1,22 @@
 import { keys } from '#platform/store/keys.ts';
 import { countingReads, get, readCount } from '#platform/store/table.ts';
 import type { Run } from '#run/run.ts';
-import type { Answer } from './answer.ts';
+import { type Answer, noContent } from './answer.ts';
 import { auditActionOf, isAudited } from './audit-action.ts';
-import type { Authority, SharedSubject } from './authority.ts';
-import { addressRefused, forbidden, notFound, signInNeeded, tokenRefused, tooLongToken } from './errors.ts';
+import type { Authority, Consumers, SharedSubject } from './authority.ts';
+import {
+  addressRefused,
+  forbidden,
+  notFound,
+  olderToken,
+  organizationRenamed,
+  signInNeeded,
+  ssoNeeded,
+  tokenRefused,
+  tooLongToken,
+} from './errors.ts';
 import { refuseIdempotencyKey } from './idempotency-key.ts';
+import { formerName, type GivenNames, givenNames, nameOf, toKeys } from './naming.ts';
 import { type Granted, ofTask as grantedToTask, noPermissions } from './permissions/granted.ts';
 import type { Scope } from './permissions/grants.ts';
 import type { Permission } from './permissions/permissions.ts';
@@ -33,6 +44,8 @@ export interface Finder<S extends Subject> {
   needs?(subject: S, permission: Permission): Permission;
   /** Determines the caller's permissions on it. */
   scope(subject: S): Scope;
+  /** Organizations whose members may read it as well; determined only for callers without access of their own. */
+  consumers?(subject: S): Promise<Consumers>;
   /** Whether Terraform in a run may see it. Without this function, the route rejects tokens of runs. */
   shared?(subject: S): Promise<SharedSubject | undefined>;
   /** Whether a run task of the run may see it. Without this function, the route rejects tokens of run tasks. */
@@ -93,10 +106,12 @@ export const checkRefusal = async (
   address: string | undefined,
 ): Promise<void> => {
   const { refuses } = await principal.standing(organization);
-  if (refuses === 'user token') throw tokenRefused(organization);
-  if (refuses === 'old sign-in') throw signInNeeded(organization);
-  if (refuses === 'token lifetime') throw tooLongToken(organization);
-  if (refuses === 'address') throw addressRefused(organization, address);
+  if (refuses === 'user token') throw tokenRefused(nameOf(organization));
+  if (refuses === 'old sign-in') throw signInNeeded(nameOf(organization));
+  if (refuses === 'no single sign-on') throw ssoNeeded(nameOf(organization));
+  if (refuses === 'older token') throw olderToken(nameOf(organization));
+  if (refuses === 'token lifetime') throw tooLongToken(nameOf(organization));
+  if (refuses === 'address') throw addressRefused(nameOf(organization), address);
 };
 
 /** The caller, and their permissions on a subject. */
@@ -107,9 +122,19 @@ interface Caller<S> {
 
 type Identify = <S extends Subject>(request: ApiRequest, authority: Authority, finder: Finder<S>) => Promise<Caller<S>>;
 
-const identifyUser: Identify = async (request, authority, { scope }) => {
+const isVisible = <S extends Subject>(subject: S, granted: Granted, { visibleWith }: Finder<S>): boolean =>
+  granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith);
+
+const identifyUser: Identify = async (request, authority, finder) => {
   const principal = await authority.authenticate(request);
-  return { principal, grantedOn: (subject) => principal.on(scope(subject)) };
+  return {
+    principal,
+    grantedOn: async (subject) => {
+      const granted = await principal.on(finder.scope(subject));
+      if (!finder.consumers || isVisible(subject, granted, finder)) return granted;
+      return authority.grantedToConsumer(principal, await finder.consumers(subject));
+    },
+  };
 };
 
 const identifyTerraform: Identify = async (request, authority, { shared }) => {
@@ -129,24 +154,36 @@ const identify: Identify = (request, authority, finder) => {
   return identifyUser(request, authority, finder);
 };
 
+const nameIn = (subject: object): string | undefined =>
+  'name' in subject && typeof subject.name === 'string' ? subject.name : undefined;
+
 /** The subject's attributes in the audit trail. */
 const audited = <S extends Subject>(
   subject: S | undefined,
-  { scope }: Finder<S>,
-  { parameter }: ReturnType<typeof auditActionOf>,
+  { scope, parameter: found }: Finder<S>,
+  { parameter, creates }: ReturnType<typeof auditActionOf>,
 ) => {
-  if (!subject) return { organization: nowhere, id: undefined, workspaceId: undefined };
+  if (!subject) return { organization: nowhere };
   const isAddress = parameter === 'name' || parameter === 'moduleProvider';
   const { workspace } = scope(subject);
+  const [workspaceId, workspaceName] =
+    typeof workspace === 'object' ? [workspace.id, nameIn(workspace)] : [workspace, undefined];
   return {
     organization: subject.organization,
     id: isAddress && 'id' in subject ? String(subject.id) : undefined,
-    workspaceId: typeof workspace === 'object' ? workspace.id : workspace,
+    name: !creates && (found === parameter || isAddress) ? nameIn(subject) : undefined,
+    workspaceId,
+    workspaceName,
   };
 };
 
-const isVisible = <S extends Subject>(subject: S, granted: Granted, { visibleWith }: Finder<S>): boolean =>
-  granted.has(typeof visibleWith === 'function' ? visibleWith(subject) : visibleWith);
+/** Finds the subject by the key of its organization, which is the name of one that was not renamed. */
+const findByName = async <S extends Subject>(
+  request: ApiRequest,
+  finder: Finder<S>,
+  given: GivenNames,
+): Promise<S | undefined> =>
+  (await finder.find(request)) ?? ((await toKeys(request, given)) ? finder.find(request) : undefined);
 
 /**
  * A route on a subject: finds the subject while it identifies the caller, then checks visibility and permission, then
@@ -163,7 +200,9 @@ export const route = <S extends Subject>(
   const { what, parameter, takesIdempotencyKey } = finder;
   const auditAction = auditActionOf(method, path);
   const answer = async (request: ApiRequest, authority: Authority): Promise<Answer> => {
-    const finding = finder.find(request);
+    const given = givenNames(request, query);
+    const named = request.params[parameter ?? ''];
+    const finding = findByName(request, finder, given);
     // Only callers with a valid token see errors of the lookup.
     finding.catch(() => {});
     const { principal, grantedOn } = await identify(request, authority, finder);
@@ -176,8 +215,10 @@ export const route = <S extends Subject>(
       // Rejected reads are not recorded, like reads of missing resources.
       await Promise.all([readToMaximum(), method === 'GET' ? undefined : authority.recordRefusal(auditContext)]);
       if (subject) await checkRefusal(principal, subject.organization, request.address);
-      throw missing(what, request.params[parameter ?? '']);
+      throw missing(what, named);
     }
+    const renamed = formerName(request, given, subject.organization);
+    if (renamed) throw organizationRenamed(renamed);
     const needed = finder.needs?.(subject, permission) ?? permission;
     if (!granted.has(needed)) {
       await authority.recordRefusal(auditContext);
@@ -188,12 +229,26 @@ export const route = <S extends Subject>(
       if (!takesIdempotencyKey) refuseIdempotencyKey(request);
       return handle({ request, principal, subject, granted });
     };
-    return isAudited(method, path) ? authority.withAudit(auditContext, act) : act();
+    if (!isAudited(method, path)) return act();
+    // Known since the permissions were determined.
+    const { breakGlass } = await principal.standing(subject.organization);
+    return authority.withAudit({ ...auditContext, breakGlass }, act);
   };
   return { method, path, access: permission, finder, query, answer: countingReads(answer) };
 };
 
-/** A route without a subject other than the caller. */
+/** The handler of a route that only changes its subject, most often deletes it. */
+export const noContentAfter =
+  <S extends Subject>(change: (subject: S) => Promise<unknown>) =>
+  async ({ subject }: Context<S>): Promise<Answer> => {
+    await change(subject);
+    return noContent();
+  };
+
+/**
+ * A route without a subject other than the caller. Changes are recorded in the audit trail of the organization in the
+ * path, otherwise of every organization of the caller.
+ */
 export const userRoute = (
   method: Method,
   path: `/${string}`,
@@ -212,9 +267,12 @@ export const userRoute = (
       refuseIdempotencyKey(request);
       return handle({ request, principal });
     };
-    return isAudited(method, path)
-      ? authority.withAuditInAllOrganizations({ request, principal, auditAction: auditActionOf(method, path) }, act)
-      : act();
+    if (!isAudited(method, path)) return act();
+    const about = { request, principal, auditAction: auditActionOf(method, path) };
+    const { organization } = request.params;
+    return organization
+      ? authority.withAudit({ ...about, organization }, act)
+      : authority.withAuditInAllOrganizations(about, act);
   },
 });
 

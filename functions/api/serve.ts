@@ -10,6 +10,7 @@ import { admit } from './admission.ts';
 import { type Answer, json } from './answer.ts';
 import type { Authority } from './authority.ts';
 import { ApiError, badRequest, conflict, notFound, unprocessable } from './errors.ts';
+import { namingOrganizations } from './naming.ts';
 import { featureNotProvided } from './not-provided.ts';
 import { readRequest } from './request.ts';
 import { checkSize } from './response-size.ts';
@@ -74,7 +75,7 @@ export const serve = (routes: Route[], authority: Authority, { counts = 'every r
   const app = middy(router).onError((request) => {
     request.response = errorAnswer(request.error, request.event);
   });
-  return async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+  return namingOrganizations(async (event: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     if (counts === 'refused requests') {
       const answer = await app(event, context);
       if ((answer.statusCode ?? 200) < 400) return answer;
@@ -84,5 +85,5 @@ export const serve = (routes: Route[], authority: Authority, { counts = 'every r
     const { headers, refusal } = await admit(event, authority);
     const answer: Answer = refusal ?? (await app(event, context));
     return { ...answer, headers: { ...answer.headers, ...headers } };
-  };
+  });
 };

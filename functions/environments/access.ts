@@ -19,9 +19,8 @@ export interface Rights {
   manage: boolean;
 }
 
-/** Rights in a project. The organization's own flags apply, too, if it is the default project. */
 export const rightsIn = async (principal: Pick<Grants, 'on'>, { organization, projectId }: Home): Promise<Rights> => {
-  const granted = await principal.on({ organization, project: projectId, isDefaultProject: true });
+  const granted = await principal.on({ organization, project: projectId });
   const read = granted.has('project:read');
   return {
     read,

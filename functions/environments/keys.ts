@@ -19,6 +19,9 @@ import { type Key, padded } from '#platform/store/keys.ts';
  * | | `METRIC#<name>#<labels>` | counts since a scrape |
  * | | `TPLNAME#<lower case>` | → template; the uniqueness of names, and lists |
  * | | `ENV#<id>` | → environment, unless deleted; lists |
+ * | | `TPLDELETED#<id>` | → deleted template |
+ * | | `ENVDELETED#<id>` | → deleted environment |
+ * | | `TPLVERSION#<id>` | → version that belongs to no template |
  * | | `TPLIMPORTS` | → workspace for importing versions without a template |
  * | `TPLVERSION#<id>` | `TPLVERSION` | version of a template |
  * | | `FOUND` | results of its import |
@@ -40,6 +43,12 @@ export const keys = {
     pk: `ORG#${organization}`,
     sk: `TPLNAME#${lower(name)}`,
   }),
+  deletedTemplate: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `TPLDELETED#${id}` }),
+  deletedEnvironment: (organization: string, id: string): Key => ({
+    pk: `ORG#${organization}`,
+    sk: `ENVDELETED#${id}`,
+  }),
+  looseVersion: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `TPLVERSION#${id}` }),
   imports: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'TPLIMPORTS' }),
   versionOfTemplate: (templateId: string, createdAt: string, id: string): Key => ({
     pk: `TPL#${templateId}`,

@@ -46,6 +46,7 @@ export interface BuildRun extends Pick<Run, 'id' | 'createdBy' | 'message' | 'pl
   templateWorkspaceId?: string;
   /** The value of `Run.environment`. */
   belongsTo: string;
+  restarts?: Run['restarts'];
 }
 
 /**
@@ -84,6 +85,7 @@ export const startRun = async (request: BuildRun): Promise<Run> => {
     terraformVersion: workspace.terraformVersion,
     inputsKey,
     environment: request.belongsTo,
+    restarts: request.restarts,
     ...checks,
   });
 };
@@ -106,10 +108,10 @@ export const recordArchive = async (
 };
 
 /** An environment variable for Terraform. */
-export const environmentVariable = (key: string, value: string, sensitive = false): FrozenVariable => ({
+export const environmentVariable = (key: string, value: string): FrozenVariable => ({
   key,
   value,
   category: 'env',
   hcl: false,
-  sensitive,
+  sensitive: false,
 });

@@ -5,6 +5,8 @@ import { auditConfigurationRoutes } from '#resources/audit/configuration-routes.
 import { auditTrailRoutes } from '#resources/audit/routes.ts';
 import { organizationTokenRoutes } from '#resources/organizations/token-routes.ts';
 import { tokenTtlRoutes } from '#resources/organizations/token-ttl-routes.ts';
+import { scimConfigurationRoutes } from '#resources/scim/configuration-routes.ts';
+import { accessReportRoutes } from '#resources/teams/access/report-routes.ts';
 import { teamAccessRoutes } from '#resources/teams/access/team-access-routes.ts';
 import { teamMemberRoutes } from '#resources/teams/member-routes.ts';
 import { teamRoutes } from '#resources/teams/routes.ts';
@@ -16,7 +18,7 @@ import { tokenRoutes } from '#resources/users/token-routes.ts';
 import { authority } from './authority.ts';
 
 /**
- * Accounts, tokens, memberships, teams and their access, agent pools, the audit trail.
+ * Accounts, tokens, memberships, teams and their access, SCIM configurations, agent pools, the audit trail.
  */
 export const routes: Route[] = versioned([
   ...accountRoutes,
@@ -28,7 +30,9 @@ export const routes: Route[] = versioned([
   ...teamRoutes,
   ...teamMemberRoutes,
   ...teamAccessRoutes,
+  ...accessReportRoutes,
   ...teamTokenRoutes,
+  ...scimConfigurationRoutes,
   ...agentPoolRoutes,
   ...auditConfigurationRoutes,
   ...auditTrailRoutes,

@@ -8,6 +8,7 @@ import * as organizations from './organizations.ts';
 import * as policies from './policies.ts';
 import * as registry from './registry.ts';
 import * as runs from './runs.ts';
+import * as saml from './saml.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
 import * as states from './states.ts';
@@ -32,4 +33,5 @@ export const routes: Route[] = [
   testRuns,
   versionControl,
   signIn,
+  saml,
 ].flatMap((module) => module.routes);

@@ -5,7 +5,7 @@ import { upgradable } from '#features/no-code/upgrades.ts';
 import { recoverableItemListRoutes } from '#removal/recoverable-items/list-routes.ts';
 import { entitlementRoutes } from '#resources/organizations/entitlement-routes.ts';
 import { providerSetRoutes } from '#resources/provider-sets/routes.ts';
-import { getRuns } from '#resources/runs/lists.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import { listVariables } from '#resources/variables/records.ts';
 import { changeRequestRoutes } from '#resources/workspaces/change-requests/routes.ts';
 import { workspaceRoutes } from '#resources/workspaces/routes.ts';

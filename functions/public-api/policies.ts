@@ -4,6 +4,7 @@ import { policyRoutes } from '#resources/policies/routes.ts';
 import { policySetRoutes } from '#resources/policies/set-routes.ts';
 import { policySetVersionRoutes } from '#resources/policies/set-version-routes.ts';
 import { tagSelectorRoutes } from '#resources/policies/tag-selector-routes.ts';
+import { toolVersionRoutes } from '#resources/policies/tool-versions/routes.ts';
 import {
   abandonPolicySetRepo,
   connectPolicySet,
@@ -13,7 +14,7 @@ import {
 } from '#version-control/policy-set-repo.ts';
 import { authority } from './authority.ts';
 
-/** Policies and policy sets. */
+/** Policies, policy sets and versions of policy engines. */
 export const routes: Route[] = versioned([
   ...policyRoutes,
   ...policySetRoutes({
@@ -25,6 +26,7 @@ export const routes: Route[] = versioned([
   }),
   ...policySetVersionRoutes,
   ...tagSelectorRoutes,
+  ...toolVersionRoutes,
 ]);
 
 export const handler = serve(routes, authority);

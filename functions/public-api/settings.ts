@@ -1,6 +1,7 @@
 import { type Route, versioned } from '#api/route.ts';
 import { serve } from '#api/serve.ts';
 import { dataRetentionRoutes } from '#removal/retention/routes.ts';
+import { auditExportRoutes } from '#resources/audit/export-routes.ts';
 import { ipAllowlistRoutes } from '#resources/ip-allowlists/routes.ts';
 import { emailRecipientRoutes } from '#resources/notifications/email-routes.ts';
 import { notificationRoutes } from '#resources/notifications/routes.ts';
@@ -16,7 +17,7 @@ import { authority } from './authority.ts';
 
 /**
  * Variables and variable sets, tags and reserved tag keys, SSH keys, run triggers,
- * notifications, IP allowlists.
+ * notifications, IP allowlists, the export of the audit trail.
  */
 export const routes: Route[] = versioned([
   ...variableSetRoutes,
@@ -32,6 +33,7 @@ export const routes: Route[] = versioned([
   ...emailRecipientRoutes,
   ...dataRetentionRoutes,
   ...ipAllowlistRoutes,
+  ...auditExportRoutes,
 ]);
 
 export const handler = serve(routes, authority);

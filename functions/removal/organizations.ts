@@ -3,8 +3,11 @@ import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
 import { deleteAgentPool, listAgentPools } from '#resources/agents/pools/records.ts';
+import { endAuditExport } from '#resources/audit/export-records.ts';
 import { deleteIpAllowlists } from '#resources/ip-allowlists/records.ts';
 import { deleteNotificationsOf } from '#resources/notifications/records.ts';
+import { endModuleSharing } from '#resources/organizations/module-sharing.ts';
+import type { ModuleSharing } from '#resources/organizations/module-sharing-record.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { deletePolicy, getPolicies, listPolicyNames } from '#resources/policies/records.ts';
 import { deletePolicySet, getPolicySets, listPolicySetNames } from '#resources/policies/set-records.ts';
@@ -15,6 +18,7 @@ import { deleteModule } from '#resources/registry/modules/removal.ts';
 import { deleteGpgKey, listGpgKeys } from '#resources/registry/providers/gpg-keys.ts';
 import { deleteProvider, listProviders } from '#resources/registry/providers/records.ts';
 import { deleteTask, listTasks } from '#resources/run-tasks/records.ts';
+import { removeProvisioning } from '#resources/scim/removal.ts';
 import { deleteSshKey, listSshKeys } from '#resources/ssh-keys/records.ts';
 import { deleteReservedTagKey, listReservedTagKeys } from '#resources/tags/reserved-keys/records.ts';
 import { deleteTeam, getTeam, listTeamNames } from '#resources/teams/records.ts';
@@ -33,19 +37,22 @@ import { deleteWorkspace, endRecovery } from './workspaces.ts';
 /**
  * Deletion of an organization. One conditional write replaces it by a marker that stays: the name is never reused, so
  * no record with this name can belong to another organization. Next, its memberships and tokens end, and with them
- * all access; then its contents are deleted. The sweep continues an interrupted deletion.
+ * all access; then its contents are deleted. The sweep continues an interrupted deletion, and has its templates and
+ * environments removed.
  */
 
-type Home = Pick<Organization, 'name' | 'externalId'>;
+type Home = Pick<Organization, 'name' | 'externalId' | 'names'> & ModuleSharing;
 type Ended = Home & Key & { deletedAt: string; deletedBy?: string };
 
 /** Parallel deletions, and workspaces per pass: an organization may have thousands of members. */
 const atOnce = 20;
 
 /** Deletes an organization with all its contents. Can be repeated. */
-export const deleteOrganization = async ({ name, externalId }: Home, deletedBy: string): Promise<void> => {
+export const deleteOrganization = async (home: Home, deletedBy: string): Promise<void> => {
+  const { name, externalId, names, globalModuleSharing, moduleConsumers, moduleProducers } = home;
   const deletedAt = new Date().toISOString();
-  const ended: Ended = { ...keys.organization(name), name, externalId, deletedAt, deletedBy };
+  const sharing: ModuleSharing = { globalModuleSharing, moduleConsumers, moduleProducers };
+  const ended: Ended = { ...keys.organization(name), name, externalId, names, ...sharing, deletedAt, deletedBy };
   await put(
     { ...ended, ...dueIn(name, 60) },
     { condition: 'externalId = :id AND attribute_not_exists(deletedAt)', values: { ':id': externalId } },
@@ -61,6 +68,7 @@ export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise
   const home = await get<Ended>(keys.organization(name));
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
+  await removeProvisioning(home);
   // The index is removed last, so that an interrupted deletion finds the remaining members.
   await inBatches(await listMembers(name), atOnce, (userId) => removeMember({ organization: name, userId }));
   if (await deleteWorkspaces(home, maxWorkspaces)) {
@@ -70,17 +78,22 @@ export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise
   const recoverable = await queryAll<{ workspaceId: string }>({ pk: keys.organization(name).pk, prefix: 'DELETED#' });
   await inBatches(recoverable, atOnce, ({ workspaceId }) => endRecovery(workspaceId));
   for (const { id, name: teamName } of await listTeamNames(name)) {
-    const { ssoTeamId = null, notifications } = (await getTeam(id)) ?? {};
-    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications });
+    const { ssoTeamId = null, notifications, scim } = (await getTeam(id)) ?? {};
+    await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications, scim });
   }
   const pools = await listAgentPools(name);
   for (const { id } of pools) await deleteTokensOf(id);
   await deleteSettings(name);
+  await endModuleSharing(name, home);
+  await endEnvironments(name);
+  for (const given of home.names ?? []) await remove(keys.renamedOrganization(given));
   // The sweep deletes a pool that was in use a moment ago.
   let isRest = false;
   for (const pool of pools) isRest = !(await deleteAgentPool(pool)) || isRest;
   await update(keys.organization(name), {
-    ...(isRest ? { set: dueIn(name, 60) } : { remove: dueAttributes }),
+    ...(isRest
+      ? { set: dueIn(name, 60) }
+      : { remove: [...dueAttributes, 'names', 'globalModuleSharing', 'moduleConsumers', 'moduleProducers'] }),
     condition: 'attribute_exists(deletedAt)',
   });
   return true;
@@ -97,6 +110,13 @@ const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number
   return entries.length > max;
 };
 
+/** Templates and environments are removed in a wing above this one; there are some only if their items exist. */
+const endEnvironments = async (name: string): Promise<void> => {
+  const { pk } = keys.organization(name);
+  const items = await Promise.all(['ENV', 'TPL'].map((prefix) => query<Key>({ pk, prefix, limit: 1 })));
+  if (items.flat().length) await put({ ...keys.environmentsEnd(name), ...dueIn(name, 0) });
+};
+
 const deleteSettings = async (name: string): Promise<void> => {
   const idsOf = (entries: { id: string }[]) => entries.map(({ id }) => id);
   for (const set of await getPolicySets(idsOf(await listPolicySetNames(name)))) await deletePolicySet(set);
@@ -108,6 +128,7 @@ const deleteSettings = async (name: string): Promise<void> => {
   await inBatches(await listReservedTagKeys(name), atOnce, deleteReservedTagKey);
   await inBatches(await listProviderSets(name), atOnce, deleteProviderSet);
   await deleteIpAllowlists(name);
+  await endAuditExport(name);
   await inBatches(await listModules(name), atOnce, deleteModule);
   await inBatches(await listProviders(name), atOnce, deleteProvider);
   await inBatches(await listGpgKeys(name), atOnce, deleteGpgKey);

@@ -6,6 +6,7 @@ import { now } from '#platform/store/time.ts';
 import { leavePool } from '#resources/agents/pools/uses.ts';
 import { deleteNotificationsOf } from '#resources/notifications/records.ts';
 import { leavePolicySets } from '#resources/policies/set-records.ts';
+import { leaveProviderSets } from '#resources/provider-sets/records.ts';
 import { deleteWorkspaceTasksOf } from '#resources/run-tasks/workspace-tasks.ts';
 import { listOpenRuns } from '#resources/runs/lists.ts';
 import { deleteRunTriggersOf } from '#resources/runs/triggers.ts';
@@ -124,6 +125,7 @@ const secondsTo = (at: string): number => Math.max(0, (Date.parse(at) - Date.now
 export const removeEnded = async (workspace: EndedWorkspace): Promise<void> => {
   const { id, organization, teamAccess, notifications } = workspace;
   await leaveApplied(id);
+  await leaveProviderSets(organization, 'workspaceIds', id);
   await forgetGrants(teamAccess);
   await deleteNotificationsOf(notifications ?? []);
   const { pk } = keys.workspace(id);

@@ -44,8 +44,8 @@ interface Row {
   change: ((actor: Actor, run: Run) => ActionChange) | null;
   /** What an earlier request for this action wrote. */
   recorded: ((run: Run, which?: Overridable) => Recorded | undefined) | null;
-  /** Text of the event, where its name alone would mislead. */
-  description: ((run: Run) => string | undefined) | null;
+  /** Text of the event and of the answer, where the action's name alone would mislead. */
+  description: ((run: Pick<Run, 'status'>) => string | undefined) | null;
 }
 
 /** A canceled run gets this long to stop cleanly before it may be force-canceled. */
@@ -115,7 +115,7 @@ export const runActions = {
     recorded: ({ cancel }) => cancel,
     description: ({ status }) =>
       status === 'post_apply_running'
-        ? 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'
+        ? 'Canceled the post-apply run tasks. The apply has finished, and its changes stay.'
         : undefined,
   },
   'force-cancel': {
@@ -155,16 +155,22 @@ export type Decide = (
   which?: Overridable,
 ) => Promise<'accepted' | 'conflict'>;
 
-type Facts = Pick<Run, 'status' | 'decision' | 'cancel'>;
+type Facts = Pick<Run, 'status' | 'decision' | 'cancel' | 'limited' | 'slot'>;
+
+/** Nothing has begun of a queued plan that waits for a slot (slots.ts). */
+const hasRunner = ({ status, limited, slot }: Facts): boolean =>
+  status === 'plan_queued' && (!limited || slot !== undefined);
 
 /**
  * Whether the run accepts the action in its present state. Permissions are checked elsewhere.
  * @param now decides only about `force-cancel`, which no run accepts without it
  */
-export const isAccepted = (action: RunAction, { status, decision, cancel }: Facts, now: Timestamp = ''): boolean => {
+export const isAccepted = (action: RunAction, run: Facts, now: Timestamp = ''): boolean => {
+  const { status, decision, cancel } = run;
   const { accepted } = runActions[action];
   if (accepted === 'cooled off') return !isFinal(status) && !!cancel && now >= cancel.forceAvailableAt;
   if (cancel || !statuses[status].actions.includes(action)) return false;
+  if (action === 'discard' && hasRunner(run)) return false;
   return accepted === 'undecided' ? !decision : decision?.action !== 'discard';
 };
 

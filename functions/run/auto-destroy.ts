@@ -58,6 +58,18 @@ export const destroyTime = (
   return ms !== undefined && state?.resources ? later(state.at, ms) : undefined;
 };
 
+/**
+ * The time that clients see. As in HCP Terraform an activity duration has one from the start, counted from the last
+ * change of the settings; nothing is destroyed then while there are no resources.
+ */
+export const shownDestroyTime = (
+  settings: AutoDestroySettings & { updatedAt: string },
+  state: Resources | undefined,
+): string | undefined => {
+  const ms = activityMs(settings.autoDestroyActivityDuration ?? '');
+  return destroyTime(settings, state) ?? (ms === undefined ? undefined : later(settings.updatedAt, ms));
+};
+
 /** Times before the destruction at which reminders are sent. */
 const reminders = [24 * hourMs, 12 * hourMs];
 

@@ -1,3 +1,4 @@
+import type { PhaseName } from './run.ts';
 import { type RunStatus, statuses, type Tone } from './status.ts';
 
 /** Display of a run's status, for the page, the command line and messages. */
@@ -13,6 +14,8 @@ export interface StatusFacts {
   /** API `failed-step`. */
   failedStep: string | null;
   hasChanges: boolean;
+  /** API `awaits-slot`. */
+  awaitsSlot?: boolean;
 }
 
 export interface Display {
@@ -20,8 +23,9 @@ export interface Display {
   tone: Tone;
 }
 
-/** Whether the apply was ever queued; before that, an error belongs to the plan. */
-const reachedApply = (stamps: Record<string, string>): boolean => 'apply-queued-at' in stamps;
+/** The phase that an error belongs to: the plan until the apply is queued. */
+export const erroredPhase = (stamps: Record<string, string>): PhaseName =>
+  'apply-queued-at' in stamps ? 'apply' : 'plan';
 
 /** A confirmed or discarded plan no longer waits for a decision. */
 const toneOf = ({ status, confirmable }: StatusFacts): Tone => {
@@ -30,13 +34,14 @@ const toneOf = ({ status, confirmable }: StatusFacts): Tone => {
 };
 
 export const displayStatus = (facts: StatusFacts): Display => {
-  const { status, confirmable, statusTimestamps, failedStep, hasChanges } = facts;
+  const { status, confirmable, statusTimestamps, failedStep, hasChanges, awaitsSlot } = facts;
   const { label, holdsWorkspace } = statuses[status];
   const tone = toneOf(facts);
   if (status === 'errored') {
-    const phase = reachedApply(statusTimestamps) ? 'Apply Errored' : 'Plan Errored';
+    const phase = erroredPhase(statusTimestamps) === 'apply' ? 'Apply Errored' : 'Plan Errored';
     return { tone, name: failedStep ? `${phase} · ${failedStep}` : phase };
   }
+  if (awaitsSlot) return { tone: 'waiting', name: `${label} · waiting for a runner` };
   if (status === 'planned_and_finished' && !hasChanges) return { tone, name: `${label} · no changes` };
   // A saved plan can be confirmed too, but keeps its name: it does not hold the queue.
   return { tone, name: confirmable && holdsWorkspace ? 'Needs Confirmation' : label };

@@ -25,7 +25,7 @@ export const endReason = (
   if (ending === 'Discarded' && error?.Error === 'States.Timeout') return 'The plan was not confirmed in time.';
   if (ending === 'PolicySoftFailed' || (ending === 'PlanErrored' && !error)) return run.failure;
   if (endings[ending] === 'canceled')
-    return withErroredState(run.apply.report?.stateProblem ?? canceledNote(run, recorded), run);
+    return withErroredState(run.apply.report?.stateProblem ?? appliedNote(run) ?? canceledNote(run, recorded), run);
   if (endings[ending] !== 'errored' || !error) return undefined;
   return withErroredState(whyErrored(run, error, recorded), run);
 };
@@ -112,6 +112,12 @@ export const stateNote = (run: Run, recorded?: number): string => {
     'compare it with what exists (a refresh-only run) before you apply again.'
   );
 };
+
+/** For a run that was canceled during its post-apply run tasks (HCP Terraform: run states). */
+const appliedNote = ({ apply }: Run): string | undefined =>
+  apply.report?.outcome === 'finished'
+    ? 'The apply had finished when the run was canceled. Its changes stay.'
+    : undefined;
 
 /** Undefined if no apply was running, or if Terraform stopped cleanly, which only the runner's report can prove. */
 const canceledNote = ({ apply, ...run }: Run, recorded?: number): string | undefined => {

@@ -15,3 +15,12 @@ export const versionProblem = (engine: Engine | undefined, version: string): str
   const isBefore = Number(major) < firstTofu[0] || (Number(major) === firstTofu[0] && Number(minor) < firstTofu[1]);
   return isBefore ? `OpenTofu has no version ${version.trim()}; its first is 1.6.0` : undefined;
 };
+
+/**
+ * Whether Terraform of this version has neither queries nor actions, which came with 1.14. Checks exact versions such as
+ * `1.13.3`; runners resolve constraints.
+ */
+export const isBefore114 = (version: string): boolean => {
+  const [, major, minor] = /^(\d+)\.(\d+)\.\d+(-[\w.]+)?$/.exec(version.trim()) ?? [];
+  return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 14));
+};

@@ -20,6 +20,7 @@ export type Next = Extract<
   | 'Pending'
   | 'Fetching'
   | 'PrePlanTasks'
+  | 'PlanAwaitingSlot'
   | 'PlanQueued'
   | 'PostPlanTasks'
   | 'PolicyEvaluating'
@@ -35,6 +36,7 @@ export type Next = Extract<
   | 'NeedsConfirmation'
   | 'PreApplyTasks'
   | 'NeedsConfirmationAfterTasks'
+  | 'ApplyAwaitingSlot'
   | 'ApplyQueued'
   | 'Applying'
   | 'PostApplyTasks'
@@ -50,24 +52,30 @@ const appliesAutomatically = (run: Run): boolean => {
 };
 
 /** The next state of a run without a plan. */
-const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'PlanQueued' => {
+const nextBeforePlan = (run: Run): 'Pending' | 'Fetching' | 'PrePlanTasks' | 'PlanAwaitingSlot' | 'PlanQueued' => {
   if (!run.current && takesQueue(run)) return 'Pending';
   if (awaitsConfiguration(run)) return 'Fetching';
-  return hasOpenStage(run, 'pre_plan') ? 'PrePlanTasks' : 'PlanQueued';
+  if (hasOpenStage(run, 'pre_plan')) return 'PrePlanTasks';
+  return run.limited && run.slot !== 'plan' ? 'PlanAwaitingSlot' : 'PlanQueued';
 };
 
 /**
  * The first state of a new run. Pending precedes run tasks even if no other run is in the queue, because it sends the
- * notifications of a new run, as Fetching and PlanQueued do when they are first.
+ * notifications of a new run, as Fetching, PlanAwaitingSlot and PlanQueued do when they are first.
  */
-export const firstState = (run: Run): 'Pending' | 'Fetching' | 'PlanQueued' => {
+export const firstState = (run: Run): 'Pending' | 'Fetching' | 'PlanAwaitingSlot' | 'PlanQueued' => {
   const next = nextBeforePlan(run);
   return next === 'PrePlanTasks' ? 'Pending' : next;
 };
 
 /** The next state before an apply that was confirmed, or needs no confirmation. */
-const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyQueued' =>
-  hasOpenStage(run, 'pre_apply') ? 'PreApplyTasks' : 'ApplyQueued';
+const nextBeforeApply = (run: Run): 'PreApplyTasks' | 'ApplyAwaitingSlot' | 'ApplyQueued' => {
+  if (hasOpenStage(run, 'pre_apply')) return 'PreApplyTasks';
+  return run.limited && run.slot !== 'apply' ? 'ApplyAwaitingSlot' : 'ApplyQueued';
+};
+
+/** Whether only a runner is missing for the apply. */
+const isApply = (next: Next): boolean => next === 'ApplyAwaitingSlot' || next === 'ApplyQueued';
 
 /** The state after a step of the run that has just been recorded. */
 export const nextStep = (run: Run): Next => {
@@ -90,7 +98,7 @@ export const nextStep = (run: Run): Next => {
 export const passesConfirmation = (run: Run): boolean => {
   if (run.decision || run.status === 'apply_queued' || run.plan.report?.outcome !== 'finished') return false;
   const next = nextStep(run);
-  return next === 'PreApplyTasks' || next === 'ApplyQueued';
+  return next === 'PreApplyTasks' || isApply(next);
 };
 
 /** Whether the run can apply once all checks have passed, so that the plan's runner stays ready. */
@@ -105,7 +113,7 @@ export const appliesNext = (run: Run): boolean =>
   run.status === 'planning' &&
   !run.decision &&
   mayApply(run) &&
-  nextStep(run) === 'ApplyQueued';
+  isApply(nextStep(run));
 
 /** Whether the plan's runner is reserved for the apply, and has not claimed it. */
 export const isReserved = ({ plan, apply }: Run): boolean =>
@@ -144,19 +152,20 @@ const afterPhase = (run: Run, phase: PhaseName): Resume | undefined => {
 
 /** Reason to leave a state on entry, without doing its work. */
 export const exitOnEntry = (state: RunState, run: Run): Resume | undefined => {
-  const isNew =
-    (state === 'PlanQueued' && run.status === 'pending') || (state === 'ApplyQueued' && run.status !== 'apply_queued');
+  const forPlan = state === 'PlanAwaitingSlot' || state === 'PlanQueued';
+  const forApply = state === 'ApplyAwaitingSlot' || state === 'ApplyQueued';
+  const isNew = (forPlan && run.status === 'pending') || (forApply && run.status !== 'apply_queued');
   return isNew ? stopped(run) : undefined;
 };
+
+const guarded: readonly RunState[] = ['PlanAwaitingSlot', 'PlanQueued', 'ApplyAwaitingSlot', 'ApplyQueued'];
 
 /**
  * Guards every plan and every apply, on any path of the machine: a plan starts only when the queue reaches the run, an
  * apply only after a confirmation or by auto-apply, and both only after the run tasks that precede them.
  */
 export const mayEnter = (state: RunState, run: Run): boolean => {
-  if ((state !== 'PlanQueued' && state !== 'ApplyQueued') || isStopped(run)) return true;
-  const next = nextStep(run);
-  return next === state;
+  return !guarded.includes(state) || isStopped(run) || nextStep(run) === state;
 };
 
 /**
@@ -180,6 +189,9 @@ export const resume = (run: Run): Resume | undefined => {
     case 'PreApplyTasks':
     case 'PostApplyTasks':
       return run.cancel ? canceled(run) : undefined;
+    case 'PlanAwaitingSlot':
+      if (isStopped(run)) return stopped(run);
+      return run.slot === 'plan' ? { output: {} } : undefined;
     case 'PlanQueued':
       if (isStopped(run)) return stopped(run);
       if (run.plan.report) return afterPhase(run, 'plan');
@@ -201,6 +213,9 @@ export const resume = (run: Run): Resume | undefined => {
     case 'Confirmed':
       if (isStopped(run)) return stopped(run);
       return run.current ? { output: { next: nextBeforeApply(run) } } : undefined;
+    case 'ApplyAwaitingSlot':
+      if (run.cancel) return canceled(run);
+      return run.slot === 'apply' ? { output: {} } : undefined;
     case 'ApplyQueued':
       if (run.cancel && !run.apply.claimNonce) return canceled(run);
       if (run.apply.report && !run.apply.claimNonce) return afterPhase(run, 'apply');
@@ -217,15 +232,16 @@ const resting = [
   'PlannedAndSaved',
   'NeedsConfirmation',
   'PreApplyTasks',
+  'ApplyAwaitingSlot',
   'ApplyQueued',
 ] as const satisfies Next[];
 
 /** States that may follow each step of a run. No step leads to an earlier state. */
 export const nextStates = {
-  Creation: ['Pending', 'Fetching', 'PlanQueued'],
-  Pending: ['Fetching', 'PrePlanTasks', 'PlanQueued'],
-  Fetching: ['PrePlanTasks', 'PlanQueued'],
-  PrePlanTasks: ['PlanQueued', 'PlanErrored', 'Canceled'],
+  Creation: ['Pending', 'Fetching', 'PlanAwaitingSlot', 'PlanQueued'],
+  Pending: ['Fetching', 'PrePlanTasks', 'PlanAwaitingSlot', 'PlanQueued'],
+  Fetching: ['PrePlanTasks', 'PlanAwaitingSlot', 'PlanQueued'],
+  PrePlanTasks: ['PlanAwaitingSlot', 'PlanQueued', 'PlanErrored', 'Canceled'],
   Planning: ['PostPlanTasks', 'PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'Applying'],
   PostPlanTasks: ['PolicyEvaluating', 'CostEstimating', 'PolicyChecking', ...resting, 'PlanErrored', 'Canceled'],
   PolicyEvaluating: [
@@ -240,7 +256,8 @@ export const nextStates = {
   CostEstimating: ['PolicyChecking', ...resting, 'Canceled'],
   PolicyChecking: ['PolicyOverride', ...resting, 'PolicySoftFailed', 'PlanErrored', 'Canceled'],
   PolicyOverride: resting,
-  Confirmation: ['PreApplyTasks', 'ApplyQueued'],
-  PreApplyTasks: ['NeedsConfirmationAfterTasks', 'ApplyQueued', 'PlanErrored', 'Canceled'],
+  Confirmation: ['PreApplyTasks', 'ApplyAwaitingSlot', 'ApplyQueued'],
+  PreApplyTasks: ['NeedsConfirmationAfterTasks', 'ApplyAwaitingSlot', 'ApplyQueued', 'PlanErrored', 'Canceled'],
+  ConfirmationAfterTasks: ['ApplyAwaitingSlot', 'ApplyQueued'],
   Applying: ['PostApplyTasks', 'Applied'],
 } as const satisfies Record<string, readonly Next[]>;

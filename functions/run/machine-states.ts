@@ -9,6 +9,7 @@ import type { FinalStatus, PhaseStatus, RunStatus } from './status.ts';
 export const waitingStates = [
   'Pending',
   'Fetching',
+  'PlanAwaitingSlot',
   'PlanQueued',
   'Planning',
   'PostPlanAwaitingDecision',
@@ -16,6 +17,7 @@ export const waitingStates = [
   'NeedsConfirmation',
   'PlannedAndSaved',
   'Confirmed',
+  'ApplyAwaitingSlot',
   'ApplyQueued',
   'Applying',
 ] as const;
@@ -72,7 +74,7 @@ export const endings = {
 } as const satisfies Record<string, FinalStatus>;
 export type Ending = keyof typeof endings;
 
-/** Result of the finisher when the apply triggers runs in other workspaces. */
+/** Result of the finisher when other runs follow: the apply triggers them, or an environment is started again. */
 export const startsRuns = 'StartsRuns';
 
 /** Plan-only and unconfirmed saved-plan runs bypass the queue and the lock. */
@@ -113,6 +115,7 @@ const settings: Record<RunState, Settings> = {
   Pending: { from: ['pending'], status: 'pending', lookAfterSeconds: 1 * hours },
   Fetching: { from: ['pending'], status: 'fetching', lookAfterSeconds: 1 * minutes },
   PrePlanTasks: { from: ['pending', 'fetching'], status: 'pre_plan_running', lookAfterSeconds: 2 * minutes },
+  PlanAwaitingSlot: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 5 * minutes },
   PlanQueued: { from: beforePlan, status: 'plan_queued', plan: 'queued', lookAfterSeconds: 1 * minutes },
   Planning: { from: ['plan_queued'], status: 'planning', plan: 'running', lookAfterSeconds: 1 * hours },
   PostPlanTasks: { from: ['planning'], status: 'post_plan_running', plan: 'finished', lookAfterSeconds: 2 * minutes },
@@ -160,6 +163,13 @@ const settings: Record<RunState, Settings> = {
     status: 'pre_apply_running',
     plan: 'finished',
     lookAfterSeconds: 2 * minutes,
+  },
+  ApplyAwaitingSlot: {
+    from: [...checking, 'confirmed', 'pre_apply_running'],
+    status: 'apply_queued',
+    plan: 'finished',
+    apply: 'queued',
+    lookAfterSeconds: 5 * minutes,
   },
   ApplyQueued: {
     from: [...checking, 'confirmed', 'pre_apply_running'],

@@ -1,11 +1,14 @@
 /**
- * Results of a run's policies, and their consequences. Pure. Sets of kind `opa` are evaluated at post-plan as policy
- * evaluations (advisory, mandatory); sets of kind `sentinel` make up the policy check (advisory, soft-,
- * hard-mandatory).
+ * Results of a run's policies, and their consequences. Pure. Agent-enabled sets, as all of kind `opa` are, are
+ * evaluated at post-plan as policy evaluations; other sets of kind `sentinel` make up the policy check.
  */
 
 export const policyKinds = ['opa', 'sentinel'] as const;
 export type PolicyKind = (typeof policyKinds)[number];
+
+/** Whether a set is part of the policy evaluation instead of the policy check (HCP API: policy sets, `agent-enabled`). */
+export const isEvaluated = ({ kind, agentEnabled = false }: { kind: PolicyKind; agentEnabled?: boolean }): boolean =>
+  kind === 'opa' || agentEnabled;
 
 /** The enforcement levels of each kind; the first is the default (HCP API: policies). */
 export const enforcementLevels = {
@@ -94,11 +97,18 @@ const reasonFor = (sets: PolicySetOutcome[]): string => {
 
 const isBlocking = (set: PolicySetOutcome): boolean => set.error !== undefined || set.outcomes.some(blocking);
 
+/** Sets of kind `sentinel` are overridden by the level of their failed policies. */
+const isOverridable = (set: PolicySetOutcome): boolean =>
+  set.kind === 'opa'
+    ? set.overridable
+    : set.error === undefined &&
+      set.outcomes.filter(blocking).every(({ enforcementLevel }) => enforcementLevel === 'soft-mandatory');
+
 /** Advisory failures never count; one failed set without override fails the evaluation. */
 export const judgeEvaluation = (sets: PolicySetOutcome[]): ReasonedVerdict<EvaluationVerdict> => {
   const failing = sets.filter(isBlocking);
   if (failing.length === 0) return { verdict: 'passed' };
-  const verdict = failing.every(({ overridable }) => overridable) ? 'overridable' : 'failed';
+  const verdict = failing.every(isOverridable) ? 'overridable' : 'failed';
   return { verdict, reason: reasonFor(failing) };
 };
 

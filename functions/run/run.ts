@@ -48,12 +48,22 @@ export const isUser = (createdBy: string): boolean => !platformCreators.includes
 export const nameOfCreator = ({ createdBy, ingress }: Pick<Run, 'createdBy' | 'ingress'>): string =>
   createdBy === versionControl ? (ingress?.senderUsername ?? createdBy) : createdBy;
 
+export interface FetchRetry {
+  /** For users: the forge's answer. */
+  reason: string;
+  nextAttemptAt: string;
+}
+
 /** One attempt to bring a workspace's infrastructure to its configuration. Contains ids and metadata, never files. */
 export interface Run {
   id: string;
   organization: string;
+  /** Its name when the run was created; absent if that was its first one. */
+  organizationName?: string;
   workspaceId: string;
   workspaceName: string;
+  /** Of its workspace when it was created, for cost reports. Absent for tests of modules. */
+  projectId?: string;
   /** Consecutive within the workspace: the order of the queue and of lists. */
   number: number;
   configurationVersionId: string;
@@ -79,6 +89,8 @@ export interface Run {
   debuggingMode: boolean;
   targetAddrs: string[] | null;
   replaceAddrs: string[] | null;
+  /** The run only invokes this action of the configuration (one address); absent in other runs. */
+  invokeActionAddrs?: string[];
   /** Run-specific variables; each value is an HCL expression. */
   variables: { key: string; value: string }[];
   /** API `source`: `tfe-api`, `tfe-ui`, `tfe-configuration-version`, `terraform+cloud`, `terraform`, `tfe-infrastructure-lifecycle`. */
@@ -109,6 +121,12 @@ export interface Run {
   wait?: { state: string; token?: string; order?: string };
   /** Pool of the agents that execute its plan and apply; absent for the platform's own runners. */
   agentPool?: { id: string; name: string };
+  /** The last failed attempt to fetch its commit, while it waits for the next one. */
+  fetchRetry?: FetchRetry;
+  /** Its runners need slots, because the operator limited their number when it was created (slots.ts). */
+  limited?: true;
+  /** The phase that last got a slot. */
+  slot?: PhaseName;
   /** Commit on which its status is shown: the connection's token, the repository and the commit id. Absent: none. */
   commit?: { tokenId: string; identifier: string; sha: string };
   /** Its workspace has notification configurations. */
@@ -120,6 +138,8 @@ export interface Run {
    * <id>`.
    */
   environment?: string;
+  /** A stop of an environment that is started again afterwards. */
+  restarts?: true;
   /**
    * A hidden run that assesses the health of its workspace, without number or place in the queue. `stateId`: id of the
    * assessed state version, empty for none. `outdated`: another state was uploaded meanwhile, and the result was
@@ -215,10 +235,11 @@ export interface Phase {
   claimHash?: string;
   /** Nonce of the runner that claimed it; a claim with the same nonce can be repeated. */
   claimNonce?: string;
-  /** SHA-256 of the phase's token. Removed when the phase ends. */
+  /**
+   * SHA-256 of the token that Terraform sends to the public API, which is derived from the runner's token
+   * (resources/runs/state-tokens.ts). Removed when the phase ends.
+   */
   tokenHash?: string;
-  /** SHA-256 of the token that Terraform sends to the public API (resources/runs/state-tokens.ts). */
-  stateTokenHash?: string;
   /** The ready runner that is reserved for this phase: the hash of its key, which serves as the claim, and its ECS task. */
   reserved?: { keyHash: string; taskArn: string };
   /** ECS task that executes it. */
@@ -244,3 +265,9 @@ export interface Phase {
   /** The whole log is one object in the bucket, written by the platform instead of a runner. */
   logStored?: boolean;
 }
+
+/** Name of the run's organization, for messages and links. */
+export const organizationNameOf = ({
+  organization,
+  organizationName,
+}: Pick<Run, 'organization' | 'organizationName'>): string => organizationName ?? organization;

@@ -104,7 +104,7 @@ const table = {
   fetching_completed: { ...running, label: 'Fetching', waitsFor: 'nothing', stage: 'Fetching', timestamp: 'fetched-at', commit: 'Waiting for its turn' },
   pre_plan_running: { ...running, label: 'Pre-plan running', waitsFor: 'run tasks', stage: 'Pre-plan', timestamp: 'pre-plan-running-at', commit: 'Run tasks are running' },
   pre_plan_completed: { ...running, label: 'Pre-plan completed', waitsFor: 'nothing', stage: 'Pre-plan', timestamp: 'pre-plan-completed-at', commit: 'Waiting for the plan' },
-  plan_queued: { ...running, label: 'Plan queued', waitsFor: 'runner', stage: 'Plan', timestamp: 'plan-queued-at', commit: 'Planning' },
+  plan_queued: { ...running, label: 'Plan queued', waitsFor: 'runner', actions: ['discard', 'cancel'], stage: 'Plan', timestamp: 'plan-queued-at', commit: 'Planning' },
   planning: { ...running, label: 'Planning', waitsFor: 'runner', stage: 'Plan', timestamp: 'planning-at', notifies: 'run:planning', commit: 'Planning' },
   planned: { ...confirming, label: 'Planned', timestamp: 'planned-at' },
   post_plan_running: { ...running, label: 'Post-plan running', waitsFor: 'run tasks', stage: 'Post-plan', timestamp: 'post-plan-running-at', commit: 'Run tasks are running' },

@@ -1,5 +1,5 @@
 import type { TaskStage } from './check-record.ts';
-import type { Run } from './run.ts';
+import { organizationNameOf, type Run } from './run.ts';
 import type { EnforcementLevel } from './task-stages.ts';
 
 /** The request to a run task. Pure. */
@@ -64,7 +64,7 @@ export interface PayloadFacts {
 
 export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayload => {
   const api = `${facts.baseUrl}/api/v2`;
-  const workspaceUrl = `${facts.baseUrl}/app/${run.organization}/workspaces/${run.workspaceName}`;
+  const workspaceUrl = `${facts.baseUrl}/app/${organizationNameOf(run)}/workspaces/${run.workspaceName}`;
   const configurationUrl = `${api}/configuration-versions/${run.configurationVersionId}/download`;
   const planUrl = `${api}/plans/${run.id.replace(/^run-/, 'plan-')}/json-output`;
   const capabilities = { outcomes: true };
@@ -85,7 +85,7 @@ export const taskPayload = ({ run, result, ...facts }: PayloadFacts): TaskPayloa
     workspace_name: run.workspaceName,
     workspace_app_url: workspaceUrl,
     workspace_working_directory: run.workingDirectory || null,
-    organization_name: run.organization,
+    organization_name: organizationNameOf(run),
     configuration_version_id: run.configurationVersionId,
     configuration_version_download_url: facts.hasConfiguration ? configurationUrl : null,
     vcs_repo_url: run.ingress?.cloneUrl ?? null,

@@ -65,13 +65,14 @@ const refreshed = async (client: OauthClient, token: OauthToken): Promise<OauthT
 };
 
 const refreshNow = async (client: OauthClient, token: OauthToken): Promise<OauthToken> => {
-  const forge = forges[client.dialect ?? 'github'];
+  const { oauth } = forges[client.dialect];
   const { name } = providerOf(client.serviceProvider);
+  if (!oauth) throw new ForgeError('refused', `${name} issues no new tokens`);
   const [secret, current] = await Promise.all([openClientSecret(client), openRefreshToken(token)]);
   try {
     const issued = await refreshToken({
       fetch: fetchFor(client),
-      tokenEndpoint: `${client.httpUrl}${forge.oauth.token}`,
+      tokenEndpoint: `${client.httpUrl}${oauth.token}`,
       clientId: client.key ?? '',
       clientSecret: secret ?? '',
       refreshToken: current ?? '',
@@ -114,7 +115,7 @@ export const accessBy = async (id: string, reach: Reach = {}): Promise<Access> =
 const accessByToken = async (tokenId: string, { patient = false, ended = false }: Reach): Promise<Access> => {
   const token = await (ended ? getEndedToken : getToken)(tokenId);
   const client = token && (await (ended ? getEndedClient : getClient)(token.clientId));
-  if (!token || !client?.dialect) throw new ForgeError('refused', 'the connection was deleted');
+  if (!token || !client) throw new ForgeError('refused', 'the connection was deleted');
   const { name } = providerOf(client.serviceProvider);
   if (token.broken) throw new ForgeError('refused', token.broken);
   if (token.pausedUntil && token.pausedUntil > new Date().toISOString()) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
-import { notFound, unprocessable } from '#api/errors.ts';
+import { notFound } from '#api/errors.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readData, text } from '#api/validation.ts';
@@ -10,14 +10,12 @@ import { oauthClient } from './finder.ts';
 
 /** A user's own account at a connection's forge, whose comments on pull requests count as the user's. */
 
-const username = v.pipe(text(100), v.regex(/^[A-Za-z0-9_.-]+$/, 'must be the name of an account'));
+const username = v.pipe(text(100), v.regex(/^[\p{L}\p{N}_.@+' -]+$/u, 'must be the name of an account'));
 
 /** Shows the code once, to the user who requested it. */
 const begin = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
   checkPerson(principal);
   const { attributes } = readData(request, { username }, {}, { shown: '', related: '' });
-  if (!subject.dialect)
-    throw unprocessable('/data', 'This connection cannot be used, because its provider is not supported');
   const { code, expiresAt } = await beginLink(subject.id, principal.userId, attributes.username);
   const data: Resource = {
     id: subject.id,

@@ -1,16 +1,19 @@
+import { environment } from '#platform/environment.ts';
+import { inBatches } from '#platform/store/batches.ts';
 import { objectSize } from '#platform/store/bucket.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
+import { inSeconds, now } from '#platform/store/time.ts';
 import type { Archive, ConfigurationVersion } from '#resources/configurations/records.ts';
 import type { VcsRepo } from '#resources/workspaces/records.ts';
+import type { FetchRetry } from '#run/run.ts';
 import type { FollowedRepository } from './repositories.ts';
 
 /**
  * Commits as configurations: each is fetched once, for any number of workspaces. The commit's record shows the
- * progress. Each waiting version has a row below, written before the version reads the record, so that the function
- * that settles the record finds all rows.
+ * progress. Each version that waits for its files or has them has a row below, written before the version reads the
+ * record, so that the functions that settle and archive the record find all rows.
  */
 
 export interface CommitArchive {
@@ -20,14 +23,23 @@ export interface CommitArchive {
   sha: string;
   /** Includes the files of its submodules. */
   submodules?: boolean;
-  status: 'fetching' | 'stored' | 'errored';
+  /** `archiving`: versions still lose it (archive-unused.ts); `archived`: fetched again for the next version. */
+  status: 'fetching' | 'stored' | 'errored' | 'archiving' | 'archived';
   archive?: Archive;
   size?: number;
   failure?: string;
+  /** The last failed attempt, while another one follows. */
+  retry?: FetchRetry;
   /** Number of failed attempts. */
   attempts: number;
   leaseUntil?: string;
   since: string;
+  /** It was requested before, so that a forge that does not find the commit has lost it. */
+  repeated?: boolean;
+  /** Its rows stay, so that they name all its versions; absent if an earlier version of the platform requested it. */
+  rowsStay?: true;
+  /** Next check whether a run needs it; absent until all waiting versions have it. */
+  keepUntil?: string;
 }
 
 const archiveId = (repository: string, sha: string, submodules: boolean): string =>
@@ -56,18 +68,29 @@ export const requestArchive = async (
   const id = archiveId(repository, sha, submodules);
   const key = keys.commitArchive(id);
   const facts = { id, tokenId, identifier, sha, ...(submodules ? { submodules } : {}) };
-  const wanted: CommitArchive = { ...facts, status: 'fetching', attempts: 0, since: now() };
+  const wanted: CommitArchive = { ...facts, status: 'fetching', attempts: 0, since: now(), rowsStay: true };
   if (await create({ ...key, ...wanted, ...dueIn(sha, 60) })) return wanted;
   const current = await getArchive(id);
   if (current?.status === 'fetching' || (current && !(await isGone(current)))) return current;
-  const again = await update<CommitArchive>(key, {
-    set: { status: 'fetching', attempts: 0, since: wanted.since, tokenId, identifier, ...dueIn(sha, 60) },
-    remove: ['failure', 'leaseUntil'],
+  return (await reset(wanted)) ?? (await getArchive(id)) ?? wanted;
+};
+
+const reset = ({ id, tokenId, identifier, sha }: CommitArchive): Promise<CommitArchive | undefined> =>
+  update<CommitArchive>(keys.commitArchive(id), {
+    set: {
+      status: 'fetching',
+      attempts: 0,
+      since: now(),
+      tokenId,
+      identifier,
+      repeated: true,
+      rowsStay: true,
+      ...dueIn(sha, 60),
+    },
+    remove: ['failure', 'retry', 'leaseUntil', 'keepUntil'],
     condition: 'status <> :fetching',
     values: { ':fetching': 'fetching' },
   });
-  return again ?? (await getArchive(id)) ?? wanted;
-};
 
 /**
  * Configurations may expire (infra/settings/settings.ts: configurationRetentionDays), but not earlier than this after they were
@@ -75,31 +98,57 @@ export const requestArchive = async (
  */
 const keptMs = 86_400_000;
 
-/** Whether the commit could not be fetched, or has expired. 1 request to S3 for an old one. */
+/** Whether the commit could not be fetched, was archived, or has expired. 1 request to S3 for an old one. */
 const isGone = async ({ status, archive, since }: CommitArchive): Promise<boolean> => {
-  if (status === 'errored') return true;
+  if (status !== 'stored') return true;
   if (!archive || Date.now() - Date.parse(since) < keptMs) return false;
   return (await objectSize(archive.key)) === undefined;
 };
 
-/** A version of a configuration, policy set or module that waits for the commit. */
+/** A version of a configuration, policy set or module that waits for the commit, or a configuration that has it. */
 export interface Waiting extends Key {
   versionId: string;
+  /** When it was written, before its version. */
+  at: string;
   /** Identifies the module of a module version, together with its version. */
   moduleId?: string;
   version?: string;
 }
 
+/**
+ * Adds a version to those that get the commit. Requests the commit again if it was archived meanwhile: what archives it
+ * changes the record first and then reads the rows. 1 write, 1 read. @returns the record after the write
+ */
 export const waitForArchive = async (
-  id: string,
+  archive: CommitArchive,
   { versionId, ...of }: Pick<Waiting, 'versionId' | 'moduleId' | 'version'>,
-): Promise<void> => {
-  await put({ ...keys.waitingForArchive(id, versionId), versionId, ...of });
+): Promise<CommitArchive> => {
+  const { id } = archive;
+  await put({ ...keys.waitingForArchive(id, versionId), versionId, at: now(), ...of });
+  const current = (await getArchive(id)) ?? archive;
+  const isArchived = current.status === 'archiving' || current.status === 'archived';
+  return (isArchived ? await reset(current) : undefined) ?? current;
 };
+
+/** Rows of a commit's record. */
+export const rowsOf = (id: string): Promise<Waiting[]> =>
+  queryAll<Waiting>({ pk: keys.commitArchive(id).pk, prefix: 'CV#' });
+
+export const isConfiguration = ({ versionId }: Waiting): boolean => versionId.startsWith('cv-');
 
 /** The sweep repeats the work until {@link settleWaiting} has finished. */
 export const markUnsettled = async (id: string): Promise<void> => {
-  await update(keys.commitArchive(id), { set: dueIn(id, 60), condition: 'attribute_exists(pk)' });
+  await update(keys.commitArchive(id), {
+    set: dueIn(id, 60),
+    remove: ['keepUntil'],
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** When the next check whether the archive is needed is due, in intervals. */
+export const nextCheck = (id: string, intervals = 1) => {
+  const seconds = intervals * environment.commitArchiveSeconds;
+  return { keepUntil: inSeconds(seconds), ...dueIn(id, seconds) };
 };
 
 const atOnce = 25;
@@ -109,7 +158,7 @@ export const settleVersion = async (
   archive: CommitArchive,
   versionId: string,
 ): Promise<ConfigurationVersion | undefined> => {
-  if (archive.status === 'fetching') return undefined;
+  if (archive.status !== 'stored' && archive.status !== 'errored') return undefined;
   const at = now();
   const stored = archive.status === 'stored';
   const key = keys.configurationVersion(versionId);
@@ -129,25 +178,21 @@ export const settleVersion = async (
 };
 
 /**
- * Settles every version that waits for the commit. Can be repeated; the sweep continues after an interruption.
+ * Settles every version that waits for the commit. Can be repeated; the sweep continues after an interruption. Rows of
+ * configurations stay until the commit is archived.
  * @param settle returns false while the version does not exist: its row is written first, and stays until then
  */
 export const settleWaiting = async (
   archive: CommitArchive,
   settle: (waiting: Waiting) => Promise<boolean>,
 ): Promise<void> => {
-  const { pk } = keys.commitArchive(archive.id);
-  const rows = await queryAll<Waiting>({ pk, prefix: 'CV#' });
-  for (let i = 0; i < rows.length; i += atOnce) {
-    await Promise.all(
-      rows.slice(i, i + atOnce).map(async (row) => {
-        if (await settle(row)) await remove({ pk, sk: row.sk });
-      }),
-    );
-  }
+  const keepsRows = archive.status === 'stored' && archive.rowsStay === true;
+  await inBatches(await rowsOf(archive.id), atOnce, async (row) => {
+    if ((await settle(row)) && !(keepsRows && isConfiguration(row))) await remove({ pk: row.pk, sk: row.sk });
+  });
   await update(keys.commitArchive(archive.id), {
-    remove: dueAttributes,
-    condition: 'status <> :fetching',
-    values: { ':fetching': 'fetching' },
+    ...(keepsRows ? { set: nextCheck(archive.id) } : { remove: dueAttributes }),
+    condition: 'status = :settled',
+    values: { ':settled': archive.status },
   });
 };

@@ -17,19 +17,35 @@ const retryMs = [500, 2_000];
 
 const userAgent = 'stepform';
 
+/**
+ * Bitbucket Cloud takes a user's API token only together with their e-mail address, `user@example.com:token`; Azure
+ * DevOps takes a personal access token as a password.
+ */
+const authorizationBy = ({ dialect }: Pick<ForgeClient, 'dialect'>, secret: string): string => {
+  const password =
+    dialect === 'azure-devops' ? `:${secret}` : dialect === 'bitbucket' && secret.includes(':') && secret;
+  return password ? `Basic ${Buffer.from(password).toString('base64')}` : `Bearer ${secret}`;
+};
+
 /** Headers of every request with a token. */
 export const headersFor = (client: Pick<ForgeClient, 'dialect'>, secret: string): Record<string, string> => ({
-  authorization: `Bearer ${secret}`,
+  authorization: authorizationBy(client, secret),
   'user-agent': userAgent,
   accept: client.dialect === 'github' ? 'application/vnd.github+json' : 'application/json',
   ...(client.dialect === 'github' ? { 'x-github-api-version': '2022-11-28' } : {}),
+  // Without it, Azure DevOps answers requests with an invalid token by a page for signing in.
+  ...(client.dialect === 'azure-devops' ? { 'x-tfs-fedauthredirect': 'Suppress' } : {}),
 });
 
-const urlOf = ({ apiUrl }: Pick<ForgeClient, 'apiUrl'>, { path, query = {} }: ForgeRequest): string => {
+/** Bitbucket Cloud's API is below `/2.0`, with or without it in `api-url`. */
+const baseOf = ({ apiUrl, dialect }: Pick<ForgeClient, 'apiUrl' | 'dialect'>): string =>
+  dialect === 'bitbucket' && !apiUrl.endsWith('/2.0') ? `${apiUrl}/2.0` : apiUrl;
+
+const urlOf = (client: Pick<ForgeClient, 'apiUrl' | 'dialect'>, { path, query = {} }: ForgeRequest): string => {
   const parameters = new URLSearchParams(
     Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
   );
-  return `${apiUrl}${path}${parameters.size ? `${path.includes('?') ? '&' : '?'}${parameters}` : ''}`;
+  return `${baseOf(client)}${path}${parameters.size ? `${path.includes('?') ? '&' : '?'}${parameters}` : ''}`;
 };
 
 const header = (answer: OutboundAnswer, name: string): string | undefined => answer.headers[name]?.toString();
@@ -52,8 +68,9 @@ export const pausedUntil = (
 /** The forge's message on one line, without the token, which the forge might repeat. */
 const said = (body: Buffer, secret: string): string => {
   try {
-    const { message, error } = JSON.parse(body.toString('utf8')) as Record<string, unknown>;
-    const text = [message, error].find((one) => typeof one === 'string') as string | undefined;
+    const { message, error, errors } = JSON.parse(body.toString('utf8'));
+    // Bitbucket Cloud has an object, Bitbucket Data Center a list.
+    const text = [message, error, error?.message, errors?.[0]?.message].find((one) => typeof one === 'string');
     if (!text) return '';
     return `: ${text
       .replaceAll(secret, '…')
@@ -131,7 +148,8 @@ const once = async (connection: Connection, request: ForgeRequest, totalMs: numb
       answer.status,
     );
   }
-  if (answer.status === 401) await onProblem?.({ broken: `${name} no longer accepts the token` });
+  if (answer.status === 401 && !accept.includes(401))
+    await onProblem?.({ broken: `${name} no longer accepts the token` });
   const ok = answer.status >= 200 && answer.status < 300;
   if (!ok && !accept.includes(answer.status)) throw failureOf(name, answer.status, answer.body, secret);
   if (answer.body.length >= most)

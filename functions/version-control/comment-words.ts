@@ -74,7 +74,7 @@ export const commentOf = (
       : [];
   return [
     markerOf(organization),
-    `**${organization}**: plans of \`${sha.slice(0, 7)}\``,
+    `**${base.split('/').at(-1)}**: plans of \`${sha.slice(0, 7)}\``,
     '',
     line(columns.map(({ name }) => name)),
     line(columns.map(() => '---')),

@@ -2,8 +2,9 @@ import { dueIn } from '#platform/store/due.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, put, queryAll, update } from '#platform/store/table.ts';
+import { put, queryAll, update } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 import { outcomesOfPolicies, type VersionOfCommit, versionsAmong } from './policy-outcomes.ts';
 import { type Outcome, ofRun } from './status-words.ts';
@@ -90,7 +91,7 @@ export const outcomeOf = (run: Run): Outcome => ({
 /** The progress of its runs and policy sets. 1 query, 1 read per 100 runs, 2 per policy set. */
 export const outcomesOf = async (id: string): Promise<{ runs: Run[]; outcomes: Outcome[] }> => {
   const rows = await rowsOf(id);
-  const runs = await batchGet<Run & Key>(runsAmong(rows).map(({ runId }) => keys.run(runId)));
+  const runs = await getRuns(runsAmong(rows).map(({ runId }) => runId));
   const others = await outcomesOfPolicies(versionsAmong(rows));
   return { runs, outcomes: [...runs.map(outcomeOf), ...others] };
 };

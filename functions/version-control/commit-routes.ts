@@ -6,7 +6,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { runDocument } from '#resources/runs/document.ts';
-import { getRuns } from '#resources/runs/lists.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import { type RelatedToRuns, runIncludes } from '#resources/runs/routes.ts';
 import { isIdentifier } from '#resources/workspaces/vcs-repo-input.ts';
 import { waitsForPerson } from '#run/actions.ts';

@@ -51,23 +51,25 @@ const release = async ({ id, wanted }: CommitRecord, holder: string): Promise<bo
   return released !== undefined;
 };
 
-const pagesOf = ({ name }: Pick<Organization, 'name'>): string => `${environment.publicUrl}/app/${name}`;
+const pagesOf = ({ name, shownName = name }: Pick<Organization, 'name' | 'shownName'>): string =>
+  `${environment.publicUrl}/app/${shownName}`;
 
 const statusName = 'stepform';
 
 const statusesOf = (
   commit: CommitRecord,
   outcomes: Outcome[],
-  organization: Pick<Organization, 'name' | 'aggregatedCommitStatusEnabled'>,
+  organization: Pick<Organization, 'name' | 'shownName' | 'aggregatedCommitStatusEnabled'>,
 ): CommitStatus[] => {
   const base = pagesOf(organization);
+  const prefix = `${statusName}/${organization.shownName ?? organization.name}`;
   if (organization.aggregatedCommitStatusEnabled) {
     const [only] = outcomes;
     const targetUrl = `${base}${only && outcomes.length === 1 ? only.page : commitPage(commit)}`;
-    return [{ context: `${statusName}/${organization.name}`, targetUrl, ...aggregated(outcomes) }];
+    return [{ context: prefix, targetUrl, ...aggregated(outcomes) }];
   }
   return outcomes.map(({ context, page, state, description }) => ({
-    context: `${statusName}/${organization.name}/${context}`,
+    context: `${prefix}/${context}`,
     targetUrl: `${base}${page}`,
     state,
     description,
@@ -205,7 +207,7 @@ export const handler = async (event: { runId: string } | { commit: string }): Pr
 
 /** Posts success for a pull request that triggers no workspace, so that a required status does not block it. */
 export const postUntriggered = async (
-  { tokenId, identifier, organization: name }: { tokenId: string; identifier: string; organization: string },
+  { tokenId, identifier }: { tokenId: string; identifier: string },
   sha: string,
   organization: Organization | undefined,
 ): Promise<void> => {
@@ -215,9 +217,9 @@ export const postUntriggered = async (
   const id = commitId(commit);
   // A commit with runs already has its own status.
   if (await get(keys.commit(id))) return;
-  const record = await want(commit, name);
+  const record = await want(commit, organization.name);
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;
-  const context = `${statusName}/${name}`;
+  const context = `${statusName}/${organization.shownName ?? organization.name}`;
   await post(record, [{ context, targetUrl, state: 'success', description: 'Affects no workspace' }]);
   await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
 };

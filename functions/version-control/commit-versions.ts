@@ -12,6 +12,7 @@ import type { Access } from './access.ts';
 import { archiveFor, type CommitArchives, getArchive, settleVersion, waitForArchive } from './archives.ts';
 import { followsOf } from './follows.ts';
 import type { Commit, Pull, Sender } from './forges/forge.ts';
+import { fetchLater } from './handling.ts';
 import type { FollowedRepository } from './repositories.ts';
 import { providerOf } from './service-providers.ts';
 
@@ -83,16 +84,18 @@ export const claimMove = ({ id, vcsRepo }: Workspace, n: number): Promise<Worksp
   });
 };
 
-/** Creates the commit's version in the workspace; can be repeated. 3 writes, 2 more while it is being fetched. */
+/** Creates the commit's version in the workspace; can be repeated. 4 writes, 1 more while it is being fetched. */
 export const versionFor = async (workspace: Workspace, followed: Followed): Promise<ConfigurationVersion> => {
   const { archives, at, access, pull, changedFiles } = followed;
-  const archive = archiveFor(archives, workspace.vcsRepo);
   const id = idFor('cv', workspace, followed);
   const applies = workspace.applyBeforeMergeEnabled ?? false;
   const existing = await getConfigurationVersion(id);
   if (existing) return existing;
+  const requested = archiveFor(archives, workspace.vcsRepo);
+  const archive = await waitForArchive(requested, { versionId: id });
   const stored = archive.status === 'stored';
-  if (!stored) await waitForArchive(archive.id, { versionId: id });
+  // It was archived after it was requested.
+  if (requested.status === 'stored' && !stored) await fetchLater(archive);
   const version = await createCommitVersion({
     id,
     organization: workspace.organization,

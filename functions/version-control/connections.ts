@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
-import { type Key, keys } from '#platform/store/keys.ts';
+import { keys } from '#platform/store/keys.ts';
+import { recordsAt } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
+import { create, get, put, queryAll, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { Dialect, ServiceProviderName } from './service-providers.ts';
@@ -19,8 +20,8 @@ export interface OauthClient extends Edited {
   uuid: string;
   name: string | null;
   serviceProvider: ServiceProviderName;
-  /** Type of the forge's API; absent for providers that cannot be connected. */
-  dialect?: Dialect;
+  /** Type of the forge's API. */
+  dialect: Dialect;
   httpUrl: string;
   apiUrl: string;
   key: string | null;
@@ -104,14 +105,10 @@ export const maxClients = 100;
 
 const contextOf = (id: string, what: string): SecretContext => ({ connection: id, what });
 
-const living = <T extends { deletedAt?: string }>(record: T | undefined): T | undefined =>
-  record?.deletedAt ? undefined : record;
-
-export const getClient = async (id: string): Promise<OauthClient | undefined> =>
-  living(await get<OauthClient>(keys.oauthClient(id)));
-
-export const getToken = async (id: string): Promise<OauthToken | undefined> =>
-  living(await get<OauthToken>(keys.oauthToken(id)));
+const clients = recordsAt<OauthClient>(keys.oauthClient);
+const tokens = recordsAt<OauthToken>(keys.oauthToken);
+export const getClient = clients.read;
+export const getToken = tokens.read;
 
 /** Also returns connections that are being deleted. */
 export const getEndedClient = (id: string): Promise<OauthClient | undefined> => get<OauthClient>(keys.oauthClient(id));
@@ -121,14 +118,12 @@ export const getEndedToken = (id: string): Promise<OauthToken | undefined> => ge
 export const listClients = async (organization: string): Promise<OauthClient[]> => {
   const range = { pk: keys.organization(organization).pk, prefix: 'OC#' };
   const pointers = await queryAll<{ clientId: string }>(range);
-  const found = await batchGet<OauthClient & Key>(pointers.map(({ clientId }) => keys.oauthClient(clientId)));
-  return found.filter((client) => !client.deletedAt && client.organization === organization);
+  const found = await clients.readAll(pointers.map(({ clientId }) => clientId));
+  return found.filter((client) => client.organization === organization);
 };
 
-export const listTokens = async (clients: OauthClient[]): Promise<OauthToken[]> => {
-  const ids = clients.flatMap(({ tokenId }) => (tokenId ? [keys.oauthToken(tokenId)] : []));
-  return (await batchGet<OauthToken & Key>(ids)).filter((token) => !token.deletedAt);
-};
+export const listTokens = (of: OauthClient[]): Promise<OauthToken[]> =>
+  tokens.readAll(of.flatMap(({ tokenId }) => tokenId ?? []));
 
 const sealed = async (client: string, { secret, privateKey }: Pick<ClientSettings, 'secret' | 'privateKey'>) => ({
   ...(secret ? { sealedSecret: await seal(secret, contextOf(client, 'secret')) } : {}),

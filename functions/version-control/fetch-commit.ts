@@ -5,19 +5,23 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Downloaded, downloadThrough } from '#platform/net/forwarding/forward.ts';
 import { download } from '#platform/net/outbound/download.ts';
 import { OutboundError } from '#platform/net/outbound/errors.ts';
+import { inBatches } from '#platform/store/batches.ts';
 import { putFile } from '#platform/store/bucket.ts';
 import { dueIn } from '#platform/store/due.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
-import { now } from '#platform/store/time.ts';
-import type { Archive } from '#resources/configurations/records.ts';
+import { inSeconds, now } from '#platform/store/time.ts';
+import { type Archive, getConfigurationVersions } from '#resources/configurations/records.ts';
+import { recordRetry } from '#resources/runs/records.ts';
+import type { FetchRetry } from '#run/run.ts';
 import { type Access, accessBy } from './access.ts';
-import { type CommitArchive, getArchive } from './archives.ts';
+import { type CommitArchive, getArchive, isConfiguration, rowsOf } from './archives.ts';
 import { asForgeError, failureOf, headersFor, pausedUntil } from './call.ts';
 import { ForgeError, mayPass } from './forge-error.ts';
 import { counted } from './handling.ts';
 import { type AddPart, ArchiveError, limits, repack } from './repack.ts';
 import { identifierOf, readGitmodules, type Submodule, takesSsh } from './submodules.ts';
+import { unzipped } from './unzipped.ts';
 
 /** Fetches a commit from its forge into the bucket, as a stream. */
 
@@ -43,7 +47,7 @@ const downloadCommit = async (
   { client, onProblem, forge, name, secret }: Access,
   { identifier, sha }: Pick<CommitArchive, 'identifier' | 'sha'>,
 ) => {
-  const url = `${client.apiUrl}${forge.archivePath(identifier, sha)}`;
+  const url = forge.archiveUrl(client, identifier, sha);
   const request = { url, headers: { ...headersFor(client, secret), accept: '*/*' } };
   const answer = await (client.agentPoolId
     ? downloadThrough(client.agentPoolId, request, maxDownloaded)
@@ -56,6 +60,9 @@ const downloadCommit = async (
   throw new ForgeError('limited', `the rate limit of ${name} is reached until ${until.slice(11, 16)} UTC`, status);
 };
 
+/** Maximum of runs updated concurrently. */
+const atOnce = 25;
+
 const maxDepth = 5;
 const maxSubmodules = 50;
 
@@ -64,6 +71,8 @@ interface Fetched {
   /** The repository with the submodules. */
   identifier: string;
   add: AddPart;
+  /** For temporary files. */
+  folder: string;
   submodules: boolean;
   /** Number of submodules at all depths. */
   count: number;
@@ -82,9 +91,12 @@ const addCommit = async (
   below = '',
   depth = 0,
 ): Promise<void> => {
-  const source = await downloadCommit(await reaching(fetched, commit.identifier), commit);
+  const access = await reaching(fetched, commit.identifier);
+  const root = await access.forge.zippedRoot?.(access.call, commit.identifier, commit.sha);
+  const downloaded = await downloadCommit(access, commit);
+  const source = root ? await unzipped(downloaded, fetched.folder, root) : downloaded;
   const read = fetched.submodules ? '.gitmodules' : undefined;
-  const text = await fetched.add({ source, below, ...(read ? { read } : {}) });
+  const text = await fetched.add({ source, isTar: root !== undefined, below, ...(read ? { read } : {}) });
   for (const submodule of text === undefined ? [] : readGitmodules(text)) {
     await addSubmodule(fetched, commit, submodule, below, depth + 1);
   }
@@ -129,6 +141,7 @@ const fetchOnce = async ({
   identifier,
   sha,
   id,
+  since,
   submodules = false,
 }: CommitArchive): Promise<{ archive: Archive; size: number }> => {
   const access = await accessBy(tokenId, { patient: true, repository: identifier });
@@ -136,10 +149,10 @@ const fetchOnce = async ({
   try {
     const file = join(folder, 'archive.tar.gz');
     const { size, sha256 } = await repack(
-      (add) => addCommit({ access, identifier, add, submodules, count: 0 }, { identifier, sha }),
+      (add) => addCommit({ access, identifier, add, folder, submodules, count: 0 }, { identifier, sha }),
       file,
     );
-    const key = objects.commit(id.split('#')[0] ?? '', sha, sha256);
+    const key = objects.commit(id.split('#')[0] ?? '', sha, since.replaceAll(/\W/g, ''), sha256);
     await putFile(key, file, size, sha256);
     return { archive: { key, sha256 }, size };
   } catch (error) {
@@ -167,8 +180,28 @@ const wordsOf = ({ identifier, sha, since }: CommitArchive, error: unknown): str
   return `${identifier} could not be fetched: ${error.message}${minutes > 0 ? `; tried for ${counted(minutes, 'minute')}` : ''}.`;
 };
 
-const triesAgain = (error: unknown): boolean =>
-  !(error instanceof ArchiveError) && (mayPass(error) || (error as ForgeError).failure === 'missing');
+const isTemporary = (error: unknown): boolean => !(error instanceof ArchiveError) && mayPass(error);
+
+/** A new commit may not have reached all of the forge's replicas. */
+const triesAgain = ({ repeated = false }: CommitArchive, error: unknown): boolean =>
+  isTemporary(error) || (!repeated && error instanceof ForgeError && error.failure === 'missing');
+
+/**
+ * Shows the failure on runs that wait for the commit (lifecycle/creation/fetching.ts: others). 1 write, and 1 query, 1
+ * read and a write per run.
+ */
+const reportRetry = async (archive: CommitArchive, error: unknown, seconds: number): Promise<void> => {
+  const retry: FetchRetry = { reason: wordsOf(archive, error), nextAttemptAt: inSeconds(seconds) };
+  await update(keys.commitArchive(archive.id), {
+    set: { retry },
+    condition: 'status = :fetching',
+    values: { ':fetching': 'fetching' },
+  });
+  const rows = (await rowsOf(archive.id)).filter(isConfiguration);
+  const versions = await getConfigurationVersions(rows.map(({ versionId }) => versionId));
+  const waiting = versions.flatMap(({ awaitedBy = [] }) => [...awaitedBy]);
+  await inBatches(waiting, atOnce, (runId) => recordRetry(runId, retry));
+};
 
 const leaseEnd = (): string => new Date(Date.now() + leaseSeconds * 1000).toISOString();
 
@@ -222,16 +255,16 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
   const lease = new Lease(leased);
   const settled = await tryHere(leased).finally(() => lease.stop());
   const mine = { ':mine': lease.until };
-  const again = 'error' in settled && triesAgain(settled.error) ? laterSeconds[leased.attempts] : undefined;
-  const passes = 'error' in settled && mayPass(settled.error);
-  if ('error' in settled && again !== undefined && passes) {
-    await update(key, {
+  const again = 'error' in settled && isTemporary(settled.error) ? laterSeconds[leased.attempts] : undefined;
+  if ('error' in settled && again !== undefined) {
+    const postponed = await update(key, {
       set: { ...dueIn(id, again) },
       add: { attempts: 1 },
       remove: ['leaseUntil'],
       condition: 'leaseUntil = :mine',
       values: mine,
     });
+    if (postponed) await reportRetry(leased, settled.error, again);
     return undefined;
   }
   const outcome =
@@ -240,7 +273,7 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
       : { status: 'stored', archive: settled.archive, size: settled.size };
   const done = await update<CommitArchive>(key, {
     set: { ...outcome, ...dueIn(id, 60) },
-    remove: ['leaseUntil'],
+    remove: ['leaseUntil', 'retry'],
     condition: 'leaseUntil = :mine',
     values: mine,
   });
@@ -250,13 +283,14 @@ export const fetchCommit = async (id: string): Promise<CommitArchive | undefined
 const tryHere = async (archive: CommitArchive): Promise<{ archive: Archive; size: number } | { error: unknown }> => {
   let error: unknown;
   for (const wait of waitsMs) {
+    if (wait) await reportRetry(archive, error, wait / 1000);
     await delay(wait);
     try {
       return await fetchOnce(archive);
     } catch (thrown) {
       error = thrown;
       const limited = thrown instanceof ForgeError && thrown.failure === 'limited';
-      if (limited || !triesAgain(thrown)) break;
+      if (limited || !triesAgain(archive, thrown)) break;
     }
   }
   return { error };

@@ -32,7 +32,7 @@ import {
 import { release } from './merge-locks.ts';
 import { handleMergeGroup } from './merge-queue.ts';
 import { handleModule, modulesOf, publishTag } from './module-versions.ts';
-import { type Moved, moveBranch } from './moves.ts';
+import { type Moved, moveBranch, type Pushed, type PushTask } from './moves.ts';
 import { handleWorkspace, type RunOutcome, runCommit } from './newest-commit.ts';
 import { handlePolicySet, renewPolicySets, setFilters, setsOfBranch } from './policy-set-versions.ts';
 import { handlePull } from './pulls.ts';
@@ -54,7 +54,14 @@ const changesOf = ({ access, repository }: Handling, moved: Moved): (() => Promi
   };
 };
 
-type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
+/** The task with the commit of its tag, which some forges do not tell; undefined if the tag was deleted meanwhile. */
+const withCommit = async ({ access, repository }: Handling, task: PushTask): Promise<Pushed | undefined> => {
+  if (task.kind === 'push') return task;
+  const { tag } = task;
+  const sha =
+    task.sha ?? (await access.forge.tags(access.call, repository.identifier)).find(({ name }) => name === tag)?.sha;
+  return sha ? { ...task, sha } : undefined;
+};
 
 const runMove = async (
   handling: Handling,
@@ -232,7 +239,9 @@ const decide = async (
   }
   if (task.kind === 'pull') return handlePull(handling, task, await getOrganization(repository.organization));
   if (task.kind === 'comment') return handleComment(handling, task);
-  return handlePush(handling, task as Pushed, others);
+  const pushed = await withCommit(handling, task as PushTask);
+  if (!pushed) return { message: `Skipped: the tag was deleted from ${repository.identifier}` };
+  return handlePush(handling, pushed, others);
 };
 
 /** Handles a delivery and records its outcome. Can be repeated; the sweep retries temporary failures. */

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { identifier, readData, setting, text, toOne } from '#api/validation.ts';
 import { isTrusted } from '#platform/net/outbound/addresses.ts';
@@ -65,7 +66,10 @@ export const checkProjects = async (ids: string[], organization: string): Promis
   const found = await Promise.all(ids.map((id) => getProject(id)));
   const missing = ids.find((_, i) => found[i]?.organization !== organization);
   if (missing === undefined) return new Set(ids);
-  throw unprocessable('/data/relationships/projects', `projects: project ${missing} not found in ${organization}`);
+  throw unprocessable(
+    '/data/relationships/projects',
+    `projects: project ${missing} not found in ${nameOf(organization)}`,
+  );
 };
 
 const refusedPool = (why: string) => unprocessable('/data/relationships/agent-pool', `agent-pool: ${why}`);
@@ -116,9 +120,13 @@ const checkToken = async (
   secret: string,
 ): Promise<Account> => {
   const { name } = providerOf(client.serviceProvider);
+  if (client.dialect === 'azure-devops' && new URL(client.apiUrl).pathname === '/') {
+    const example = `${client.apiUrl}/<organization>`;
+    throw unprocessable(`${at}/api-url`, `api-url: a token belongs to an organization or collection: send ${example}`);
+  }
   const call = callerOf({ client: client as OauthClient, secret });
   try {
-    return await forges[client.dialect as Dialect].whoAmI(call);
+    return await forges[client.dialect].whoAmI(call);
   } catch (error) {
     const why = error instanceof ForgeError ? error.message : `${name} sent an unexpected response at ${client.apiUrl}`;
     throw unprocessable(`${at}/oauth-token-string`, `Oauth token string: ${why}`);
@@ -133,7 +141,7 @@ const dialectOf = async ({
   serviceProvider,
   apiUrl,
   agentPoolId,
-}: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'agentPoolId'>): Promise<Dialect | undefined> => {
+}: Pick<OauthClient, 'serviceProvider' | 'apiUrl' | 'agentPoolId'>): Promise<Dialect> => {
   const { dialect } = providerOf(serviceProvider);
   if (serviceProvider !== 'github_enterprise' || !apiUrl.endsWith('/api/v1')) return dialect;
   const client = { apiUrl, serviceProvider, agentPoolId, dialect: 'gitea' } as OauthClient;
@@ -144,14 +152,15 @@ const dialectOf = async ({
 
 const checkKeys = (
   provider: OauthClient['serviceProvider'],
-  { key, secret, privateKey }: { key?: string; secret?: string; privateKey?: string },
+  { key, secret, privateKey, token }: { key?: string; secret?: string; privateKey?: string; token?: string },
 ): void => {
   const pairs = !provider.startsWith('bitbucket_');
   if (pairs && (key === undefined) !== (secret === undefined)) {
     throw unprocessable(`${at}/${key ? 'secret' : 'key'}`, 'key and secret: send both, or neither');
   }
   const wants = provider === 'ado_server';
-  if (wants && !privateKey) throw unprocessable(`${at}/private-key`, 'private-key: is missing');
+  // With a token nothing is fetched by SSH.
+  if (wants && !privateKey && !token) throw unprocessable(`${at}/private-key`, 'private-key: is missing');
   if (!wants && privateKey) throw unprocessable(`${at}/private-key`, 'private-key: is only for ado_server');
 };
 
@@ -178,23 +187,18 @@ export const readNewClient = async (request: ApiRequest, organization: string): 
   const agentPoolId = (await readPool(related['agent-pool'], organization)) ?? undefined;
   const projectIds = await checkProjects(related.projects?.data ?? [], organization);
   const [key, secret, privateKey] = [attributes.key, attributes.secret, attributes['private-key']].map(present);
-  checkKeys(serviceProvider, { key, secret, privateKey });
+  const token = present(attributes['oauth-token-string']);
+  checkKeys(serviceProvider, { key, secret, privateKey, token });
   const [httpUrl, apiUrl] = [attributes['http-url'], attributes['api-url']];
   await checkTransport('http-url', httpUrl, agentPoolId !== undefined);
   await checkTransport('api-url', apiUrl, agentPoolId !== undefined);
   const dialect = await dialectOf({ serviceProvider, apiUrl, agentPoolId });
-  const token = present(attributes['oauth-token-string']);
-  const account =
-    token && dialect ? await checkToken({ serviceProvider, apiUrl, dialect, agentPoolId }, token) : undefined;
-  if (token && !account) {
-    const { name } = providerOf(serviceProvider);
-    throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
-  }
+  const account = token && (await checkToken({ serviceProvider, apiUrl, dialect, agentPoolId }, token));
   return {
     settings: {
       name: attributes.name || null,
       serviceProvider,
-      ...(dialect ? { dialect } : {}),
+      dialect,
       httpUrl,
       apiUrl,
       key: key ?? null,
@@ -241,10 +245,6 @@ export const readClientChange = async (request: ApiRequest, client: OauthClient)
   const projects = related.projects && (await checkProjects(related.projects.data, client.organization));
   const token = present(attributes['oauth-token-string']);
   checkNewPool(client, agentPoolId, { token: !!token, secret: !!present(attributes.secret) });
-  if (token && !client.dialect) {
-    const { name } = providerOf(client.serviceProvider);
-    throw unprocessable(`${at}/oauth-token-string`, `oauth-token-string: ${name} is not supported here yet`);
-  }
   const poolId = agentPoolId === undefined ? client.agentPoolId : (agentPoolId ?? undefined);
   const account = token ? await checkToken({ ...client, agentPoolId: poolId }, token) : undefined;
   return {

@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import * as v from 'valibot';
 import { type Answer, created } from '#api/answer.ts';
 import { unprocessable } from '#api/errors.ts';
+import { isNamed, nameOf } from '#api/naming.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readData, setting, text } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { moduleDocument } from '#resources/registry/modules/document.ts';
-import { noCodeSetting, testConfig } from '#resources/registry/modules/input.ts';
+import { noCodeSetting, noTests, testConfig } from '#resources/registry/modules/input.ts';
 import { limitOfModules } from '#resources/registry/modules/limit.ts';
 import {
+  changeModule,
   connectModule,
   createModule,
   type Module,
   type NoCodeProvisioning,
-  setTests,
 } from '#resources/registry/modules/records.ts';
 import { deleteModule } from '#resources/registry/modules/removal.ts';
 import { moduleName, providerName } from '#resources/registry/names.ts';
@@ -28,6 +29,15 @@ import { at, checkOrganizationScoped, chosen, connectionIn, followChoice, refuse
 
 /** Modules published by tags of their repository (HCP API: registry modules, publish from VCS). */
 
+const folderForm = 'must be a folder of the repository, such as modules/vpc';
+
+/** It becomes part of a URL. `..` and hidden folders are excluded. */
+const sourceDirectory = v.pipe(
+  v.string(),
+  v.maxLength(200, folderForm),
+  v.regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, folderForm),
+);
+
 const vcsRepo = v.strictObject({
   identifier: v.pipe(v.string(), v.check(isIdentifier, 'must be like owner/name')),
   'oauth-token-id': v.nullish(text(100)),
@@ -36,7 +46,7 @@ const vcsRepo = v.strictObject({
   'organization-name': v.nullish(text(100)),
   branch: v.nullish(v.literal('', 'cannot be set: modules are published by tags, not from a branch')),
   tags: v.nullish(v.literal(true, 'cannot be false: modules are published by tags, not from a branch')),
-  'source-directory': v.nullish(v.literal('', 'cannot be set: a module is at the root of its repository')),
+  'source-directory': v.nullish(v.union([v.literal(''), sourceDirectory], folderForm)),
   'tag-prefix': v.nullish(text(100)),
   'ingress-submodules': v.nullish(v.boolean()),
 });
@@ -75,7 +85,11 @@ const creating =
     const { attributes: given } = readData(request, attributes, {}, others);
     const repo = given['vcs-repo'];
     const connection = connectionIn(repo);
-    if ((repo['organization-name'] || of) !== of) throw refused('organization-name', `is not ${of}`);
+    const named = repo['organization-name'];
+    if (named && !isNamed(of, named)) throw refused('organization-name', `is not ${nameOf(of)}`);
+    const folder = repo['source-directory'] || undefined;
+    const tests = given['test-config']?.['tests-enabled'];
+    if (tests && folder) throw noTests();
     const { name, provider } = addressFrom(repo.identifier, given);
     await checkOrganizationScoped(connection, of);
     // The default that clients expect for modules.
@@ -92,13 +106,16 @@ const creating =
     if (!module) throw unprocessable(at, `${name}/${provider} has already been taken`);
     try {
       const followed = await followChoice(choice, module.id);
-      const connected = await connectModule(module, followed, repo['tag-prefix'] || undefined);
+      const connected = await connectModule(module, {
+        vcsRepo: followed,
+        tagPrefix: repo['tag-prefix'] || undefined,
+        sourceDirectory: folder,
+      });
       const { repository } = followed;
       const uuid = (await getRepository(repository))?.uuid ?? '';
       const task = { kind: 'module', moduleId: module.id } as const;
       await keepDelivery({ uuid, id: `connected-${randomUUID()}`, repository, task });
-      const tests = given['test-config']?.['tests-enabled'];
-      const tested = tests ? ((await setTests(connected, true)) ?? connected) : connected;
+      const tested = tests ? ((await changeModule(connected, { tests: { enabled: true } })) ?? connected) : connected;
       const complete = given['no-code'] ? await noCode.enable(tested, true) : tested;
       return created(moduleDocument({ module: complete, versions: [] }, granted));
     } catch (error) {

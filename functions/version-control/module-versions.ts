@@ -11,6 +11,7 @@ import {
 import { markUnsettled, requestArchive, waitForArchive } from './archives.ts';
 import type { RepositoryTask } from './deliveries.ts';
 import { counted, fetchLater, forEach, type Handling, type Outcome } from './handling.ts';
+import type { Pushed } from './moves.ts';
 import { type FollowedRepository, isModule } from './repositories.ts';
 
 /** Tags as versions of the modules that follow a repository (HCP Terraform: publish modules by tags). */
@@ -36,7 +37,7 @@ const publish = async (
   if (existing && (existing.id !== id || existing.status !== 'cloning')) return 'there';
   if (!existing && (await countVersions(module.id)) >= maxModuleVersions) return 'full';
   const archive = await requestArchive(repository, sha, module.vcsRepo?.ingressSubmodules ?? false);
-  await waitForArchive(archive.id, { versionId: id, moduleId: module.id, version });
+  await waitForArchive(archive, { versionId: id, moduleId: module.id, version });
   await createModuleVersion(module, version, sha, { id, status: 'cloning' });
   await markUnsettled(archive.id);
   await fetchLater(archive);
@@ -54,7 +55,7 @@ export const modulesOf = async (followers: string[], { id }: FollowedRepository)
 /** Publishes a version of each module that uses the tag. Returns the result for users; undefined when there is none. */
 export const publishTag = async (
   { repository }: Handling,
-  { tag, sha }: Extract<RepositoryTask, { kind: 'tag' }>,
+  { tag, sha }: Extract<Pushed, { kind: 'tag' }>,
   modules: Module[],
 ): Promise<string | undefined> => {
   const words: string[] = [];

@@ -14,7 +14,9 @@ export type Moved = Move & { at: string };
 
 const maxTries = 5;
 
-type Pushed = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
+export type PushTask = Extract<RepositoryTask, { kind: 'push' | 'tag' }>;
+/** A push, or a tag with its commit. */
+export type Pushed = PushTask & ({ kind: 'push' } | { sha: string });
 
 /** Later than the previous move even if clocks differ, because newer versions must have later times. */
 const timeAfter = (before: Move | undefined): string => {

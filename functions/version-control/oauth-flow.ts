@@ -2,26 +2,35 @@ import { type Answer, json, redirect } from '#api/answer.ts';
 import { unprocessable } from '#api/errors.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, openRoute, type Route, route } from '#api/route.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { callerOf } from './call.ts';
 import { getClient, keepToken, type OauthClient, openClientSecret } from './connections.ts';
 import { callbackPath } from './document.ts';
 import { oauthClient } from './finder.ts';
+import type { OauthPaths } from './forges/forge.ts';
 import { forges } from './forges/forges.ts';
 import { redeemCode } from './oauth.ts';
 import { type Attempt, beginAttempt, endedCookie, takeAttempt } from './oauth-attempts.ts';
 
 /** A user authorizes a connection at the forge; its token belongs to the user's account there. */
 
+/** @throws {ApiError} 422 for a provider without OAuth */
+const pathsOf = ({ dialect }: OauthClient): OauthPaths => {
+  const { oauth } = forges[dialect];
+  if (oauth) return oauth;
+  throw unprocessable('/data', 'This provider is connected by a personal access token: oauth-token-string');
+};
+
 const connect = async ({ request, subject, principal }: Context<OauthClient>): Promise<Answer> => {
-  const { id, organization, key, sealedSecret, dialect } = subject;
-  if (!dialect || !key || !sealedSecret) {
+  const { id, organization, key, sealedSecret } = subject;
+  const at = pathsOf(subject);
+  if (!key || !sealedSecret) {
     throw unprocessable(
       '/data/attributes/key',
       'key: this OAuth client has no key and secret to authorize with. Set both, or use a personal access token',
     );
   }
-  const { oauth: at } = forges[dialect];
   const { url, cookie } = await beginAttempt(request, {
     clientId: id,
     userId: principal.userId,
@@ -36,10 +45,16 @@ const connect = async ({ request, subject, principal }: Context<OauthClient>): P
 };
 
 const redeem = async (request: ApiRequest, attempt: Attempt, client: OauthClient): Promise<void> => {
-  const forge = forges[client.dialect as keyof typeof forges];
+  const forge = forges[client.dialect];
   const secret = (await openClientSecret(client)) ?? '';
   const { httpUrl, agentPoolId } = client;
-  const issued = await redeemCode(request, attempt, { forge, httpUrl, agentPoolId, key: client.key ?? '', secret });
+  const issued = await redeemCode(request, attempt, {
+    paths: pathsOf(client),
+    httpUrl,
+    agentPoolId,
+    key: client.key ?? '',
+    secret,
+  });
   const account = await forge.whoAmI(callerOf({ client, secret: issued.token }));
   await keepToken(client, issued, account);
 };
@@ -51,7 +66,7 @@ const clientAt = async ({ params }: ApiRequest, { clientId }: Attempt): Promise<
 
 const callback = async (request: ApiRequest): Promise<Answer> => {
   const { attempt, found: client } = await takeAttempt(request, (one) => clientAt(request, one));
-  const page = `/app/${client.organization}/settings/version-control`;
+  const page = `/app/${await currentName(client.organization)}/settings/version-control`;
   const done = (outcome: string): Answer => ({
     ...redirect(303, `${page}?${outcome}=${client.id}`),
     cookies: [endedCookie(request)],

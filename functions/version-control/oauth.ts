@@ -2,17 +2,17 @@ import * as oauth from 'oauth4webapi';
 import type { ApiRequest } from '#api/request.ts';
 import { fetchFor } from './call.ts';
 import type { IssuedToken, OauthClient } from './connections.ts';
-import type { Forge } from './forges/forge.ts';
+import type { OauthPaths } from './forges/forge.ts';
 import type { Attempt } from './oauth-attempts.ts';
 import { expiryOf } from './refresh.ts';
 
 /** A forge as an OAuth authorization server, for authorizations in a browser. */
 
 /** Fixed metadata, because discovery would send requests to a user-supplied address. */
-const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, forge: Forge): oauth.AuthorizationServer => ({
+const serverOf = ({ httpUrl }: Pick<OauthClient, 'httpUrl'>, at: OauthPaths): oauth.AuthorizationServer => ({
   issuer: httpUrl,
-  authorization_endpoint: `${httpUrl}${forge.oauth.authorize}`,
-  token_endpoint: `${httpUrl}${forge.oauth.token}`,
+  authorization_endpoint: `${httpUrl}${at.authorize}`,
+  token_endpoint: `${httpUrl}${at.token}`,
 });
 
 const oauthOptions = ({ httpUrl, agentPoolId }: Pick<OauthClient, 'httpUrl' | 'agentPoolId'>) => ({
@@ -28,7 +28,7 @@ const issuedFrom = (answer: oauth.TokenEndpointResponse): IssuedToken => ({
 });
 
 interface Application extends Pick<OauthClient, 'httpUrl' | 'agentPoolId'> {
-  forge: Forge;
+  paths: OauthPaths;
   /** The client's id at the forge. */
   key: string;
   secret: string;
@@ -38,10 +38,10 @@ interface Application extends Pick<OauthClient, 'httpUrl' | 'agentPoolId'> {
 export const redeemCode = async (
   { query }: ApiRequest,
   { verifier, redirectUri }: Pick<Attempt, 'verifier' | 'redirectUri'>,
-  { forge, key, secret, httpUrl, agentPoolId }: Application,
+  { paths, key, secret, httpUrl, agentPoolId }: Application,
 ): Promise<IssuedToken> => {
   const application = { client_id: key };
-  const server = serverOf({ httpUrl }, forge);
+  const server = serverOf({ httpUrl }, paths);
   // Finding the attempt has already verified the state.
   const checked = oauth.validateAuthResponse(server, application, query, query.get('state') ?? '');
   const answer = await oauth.authorizationCodeGrantRequest(

@@ -36,7 +36,7 @@ export const policyVersionFor = async (
 ): Promise<PolicySetVersion | undefined> => {
   const id = derivedId('polsetver', `${set.id} ${repository.id} ${what} ${commit.sha}`);
   const archive = await requestArchive(repository, commit.sha, set.vcsRepo?.ingressSubmodules ?? false);
-  await waitForArchive(archive.id, { versionId: id });
+  await waitForArchive(archive, { versionId: id });
   const version = await createPolicyCommit(set, {
     id,
     createdAt: at,

@@ -18,7 +18,7 @@ interface Commented {
   organization: string;
 }
 
-const pullForgeOf = ({ dialect = 'github' }: Access['client']) => pullForges[dialect];
+const pullForgeOf = ({ dialect }: Access['client']) => pullForges[dialect];
 
 /**
  * Finds the platform's comment if a writer was interrupted before it stored the id. Ignores comments of other accounts

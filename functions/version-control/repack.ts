@@ -24,7 +24,7 @@ interface Count {
   bytes: number;
 }
 
-const counting = (most: number, words: string, count: Count = { bytes: 0 }): Transform =>
+export const counting = (most: number, words: string, count: Count = { bytes: 0 }): Transform =>
   new Transform({
     transform(chunk: Buffer, _encoding, done) {
       count.bytes += chunk.length;
@@ -71,6 +71,8 @@ const keptAs = (
 /** Part of a configuration: a commit's archive. */
 export interface Part {
   source: AsyncIterable<Uint8Array>;
+  /** The source is a tar without compression. */
+  isTar?: boolean;
   /** Folder of its files: empty, or with a slash at its end. */
   below?: string;
   /** Name of a file to return as text. */
@@ -103,7 +105,7 @@ export type AddPart = (part: Part) => Promise<string | undefined>;
 const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): AddPart => {
   const [packed, unpacked] = [{ bytes: 0 }, { bytes: 0 }];
   let count = 0;
-  return async ({ source, below = '', read }) => {
+  return async ({ source, isTar = false, below = '', read }) => {
     const unpacking = extract();
     let text: string | undefined;
     unpacking.on('entry', (header, stream, next) => {
@@ -133,13 +135,11 @@ const adderTo = (packing: Pack, { packedBytes, unpackedBytes, files }: Limits): 
         unpacking.destroy(error as Error);
       }
     });
-    await pipeline(
-      source,
-      counting(packedBytes, `The archive has more than ${mebibytes(packedBytes)}`, packed),
-      createGunzip(),
-      counting(unpackedBytes, `The archive has more than ${mebibytes(unpackedBytes)} unpacked`, unpacked),
-      unpacking,
-    );
+    const counted = counting(unpackedBytes, `The archive has more than ${mebibytes(unpackedBytes)} unpacked`, unpacked);
+    const received = counting(packedBytes, `The archive has more than ${mebibytes(packedBytes)}`, packed);
+    await (isTar
+      ? pipeline(source, counted, unpacking)
+      : pipeline(source, received, createGunzip(), counted, unpacking));
     return text;
   };
 };

@@ -152,7 +152,7 @@ export const keepRepository = async (
     organization: client.organization,
     clientId: client.id,
     tokenId: connectionId,
-    dialect: client.dialect ?? 'github',
+    dialect: client.dialect,
     uuid,
     sealedSecret: await seal(newSecret(), secretContext(uuid)),
     createdAt: now(),

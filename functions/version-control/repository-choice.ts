@@ -1,4 +1,5 @@
 import { unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { environment } from '#platform/environment.ts';
 import type { VcsRepoInput } from '#resources/workspaces/vcs-repo-input.ts';
 import { connectionOf, type VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
@@ -9,7 +10,6 @@ import type { Repository } from './forges/forge.ts';
 import { getInstallation, isInstallation } from './github-app/installations.ts';
 import { regexOf } from './regex.ts';
 import { hookPath } from './repositories.ts';
-import { providerOf } from './service-providers.ts';
 import { follow } from './webhooks.ts';
 
 /**
@@ -78,7 +78,10 @@ export const checkTags = (tagsRegex: string | null): void => {
 const checkInstallation = async (id: string, organization: string): Promise<void> => {
   const installation = isInstallation(id) ? await getInstallation(id) : undefined;
   if (installation?.organization === organization) return;
-  throw refused('github-app-installation-id', `${organization} has not linked this installation of the GitHub App`);
+  throw refused(
+    'github-app-installation-id',
+    `${nameOf(organization)} has not linked this installation of the GitHub App`,
+  );
 };
 
 /**
@@ -98,9 +101,6 @@ export const checkConnection = async (
   const token = await getToken(tokenId);
   const client = token?.organization === organization ? await getClient(token.clientId) : undefined;
   if (!client || !serves(client)) throw refused('oauth-token-id', `connection not found ${whom}`);
-  if (client.dialect) return;
-  const { name } = providerOf(client.serviceProvider);
-  throw refused('oauth-token-id', `${name} is not supported here yet: use github, gitlab or gitea`);
 };
 
 /** For followers that belong to the whole organization. @throws {ApiError} 422 */

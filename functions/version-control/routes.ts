@@ -9,7 +9,7 @@ import { readWhole } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
-import { getOrganization } from '#resources/organizations/records.ts';
+import { findOrganization, getOrganization } from '#resources/organizations/records.ts';
 import { getPolicySets } from '#resources/policies/set-records.ts';
 import { projectDocuments } from '#resources/projects/document.ts';
 import { getProjects } from '#resources/projects/records.ts';
@@ -184,7 +184,7 @@ const namedOrganization: Finder<InOrganization> = {
   find: async (request) => {
     const body = request.json() as { data?: { attributes?: Record<string, unknown> } } | undefined;
     const name = body?.data?.attributes?.['organization-id'];
-    const record = typeof name === 'string' ? await getOrganization(name) : undefined;
+    const record = typeof name === 'string' ? await findOrganization(name) : undefined;
     return record && { organization: record.name, record };
   },
 };

@@ -1,15 +1,14 @@
-/** Version control providers by their names in the API (HCP API: OAuth clients), and the extent of support for each. */
+/** Version control providers by their names in the API (HCP API: OAuth clients). */
 
 /** The kind of forge: determines paths, payloads and signatures. */
-export type Dialect = 'github' | 'gitlab' | 'gitea';
+export type Dialect = 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'bitbucket-server' | 'azure-devops';
 
 interface ServiceProvider {
   /** Display name: `service-provider-display-name`. */
   name: string;
   /** `source` of configuration versions. */
   source: 'github' | 'gitlab' | 'gitea' | 'bitbucket' | 'ado';
-  /** Absent: connections are stored, but cannot be used. */
-  dialect?: Dialect;
+  dialect: Dialect;
 }
 
 export const serviceProviders = {
@@ -21,12 +20,12 @@ export const serviceProviders = {
   gitlab_community_edition: { name: 'GitLab Community Edition', source: 'gitlab', dialect: 'gitlab' },
   gitlab_enterprise_edition: { name: 'GitLab Enterprise Edition', source: 'gitlab', dialect: 'gitlab' },
   gitea: { name: 'Gitea', source: 'gitea', dialect: 'gitea' },
-  bitbucket_hosted: { name: 'Bitbucket Cloud', source: 'bitbucket' },
-  bitbucket_data_center: { name: 'Bitbucket Data Center', source: 'bitbucket' },
-  bitbucket_server: { name: 'Bitbucket Data Center', source: 'bitbucket' },
-  bitbucket_server_legacy: { name: 'Bitbucket Data Center', source: 'bitbucket' },
-  ado_services: { name: 'Azure DevOps Services', source: 'ado' },
-  ado_server: { name: 'Azure DevOps Server', source: 'ado' },
+  bitbucket_hosted: { name: 'Bitbucket Cloud', source: 'bitbucket', dialect: 'bitbucket' },
+  bitbucket_data_center: { name: 'Bitbucket Data Center', source: 'bitbucket', dialect: 'bitbucket-server' },
+  bitbucket_server: { name: 'Bitbucket Data Center', source: 'bitbucket', dialect: 'bitbucket-server' },
+  bitbucket_server_legacy: { name: 'Bitbucket Data Center', source: 'bitbucket', dialect: 'bitbucket-server' },
+  ado_services: { name: 'Azure DevOps Services', source: 'ado', dialect: 'azure-devops' },
+  ado_server: { name: 'Azure DevOps Server', source: 'ado', dialect: 'azure-devops' },
 } as const satisfies Record<string, ServiceProvider>;
 
 export type ServiceProviderName = keyof typeof serviceProviders;

@@ -3,6 +3,7 @@ import { ApiError, badRequest, notFound, unsupported } from '#api/errors.ts';
 import { RateLimit } from '#api/rate-limit.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { openRoute, type Route } from '#api/route.ts';
+import { inBatches } from '#platform/store/batches.ts';
 import { Cache } from '#platform/store/cache.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { countRequests } from '#platform/store/request-counts.ts';
@@ -70,7 +71,7 @@ const tellUnsigned = async ({
   });
 };
 
-const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEvent => {
+const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEvent[] => {
   let payload: unknown;
   try {
     payload = JSON.parse(text);
@@ -78,7 +79,7 @@ const read = (forge: WebhookReader, request: ApiRequest, text: string): ForgeEve
     throw badRequest('The body is not valid JSON.');
   }
   try {
-    return forge.eventOf(request.header, payload);
+    return forge.eventsOf(request.header, payload);
   } catch {
     throw badRequest('The body is not a valid webhook of this provider.');
   }
@@ -101,6 +102,21 @@ export const checkFlood = async ({
   throw new ApiError(429, [{ title: 'Too many requests', detail }]);
 };
 
+/** Tasks of one delivery: of a push that changes more branches and tags, the others are left out. */
+const maxTasks = 100;
+/** Tasks that are stored concurrently. */
+const atOnce = 10;
+
+const tellLeftOut = ({ organization, clientId, tokenId, identifier }: FollowedRepository, count: number) =>
+  recordVcsEvent({
+    organization,
+    clientId,
+    tokenId,
+    level: 'error',
+    message: `A push to ${identifier} changed ${count} branches and tags; only the first ${maxTasks} were handled`,
+    suggestedAction: 'Check for new commits in workspaces that follow the others.',
+  });
+
 const receive = async (request: ApiRequest): Promise<Answer> => {
   const uuid = request.params.uuid ?? '';
   const repository = uuidForm.test(uuid) ? await repositoryOfHook(uuid) : undefined;
@@ -113,13 +129,20 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   }
   const type = request.header('content-type') ?? '';
   if (!/^application\/json\b/.test(type)) throw unsupported('The body must be JSON: "Content-Type: application/json".');
-  const event = read(forge, request, text);
-  if (event.kind === 'ignored') return json(200, { ignored: event.why }, 'application/json');
+  const events = read(forge, request, text);
+  const tasks = events.filter((event) => event.kind !== 'ignored');
+  if (tasks.length === 0) {
+    const why = events.map((event) => (event.kind === 'ignored' ? event.why : '')).join('; ');
+    return json(200, { ignored: why.slice(0, 500) }, 'application/json');
+  }
   // A delivery of another repository, signed with this one's secret.
-  if (event.repositoryId !== repository.forgeId) throw unsigned();
+  if (tasks.some(({ repositoryId }) => repositoryId !== repository.forgeId)) throw unsigned();
   await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
-  await keepDelivery({ uuid, id, repository: repository.id, task: event });
+  if (tasks.length > maxTasks) await tellLeftOut(repository, tasks.length);
+  await inBatches([...tasks.slice(0, maxTasks).entries()], atOnce, async ([i, task]) => {
+    await keepDelivery({ uuid, id: i === 0 ? id : `${id}-${i}`, repository: repository.id, task });
+  });
   return json(202, { delivery: id }, 'application/json');
 };
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from '#platform/program.ts';
 
 /**
  * Public images that runners are built on, in base-images.json. A tag moves: two deployments of one commit could differ. So
@@ -16,9 +17,10 @@ export interface BaseImage {
 
 export type BaseImages = Record<'node' | 'nodeSlim' | 'debian', BaseImage>;
 
-export const baseImagesFile = join(import.meta.dirname, 'base-images.json');
+/** By the root, because the construct of the package is one file elsewhere (package.ts). */
+export const baseImagesFile = join(root, 'infra/build/base-images.json');
 
-export const baseImages = (): BaseImages => JSON.parse(readFileSync(baseImagesFile, 'utf8')) as BaseImages;
+export const baseImages = (file = baseImagesFile): BaseImages => JSON.parse(readFileSync(file, 'utf8')) as BaseImages;
 
 /** Without the tag if there is a digest: ECS takes either (ECS API: ContainerDefinition, image). */
 export const referenceOf = ({ repository, tag, digest }: BaseImage): string =>

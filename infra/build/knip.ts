@@ -9,6 +9,7 @@ export default {
     // Started by path (runner-pool.ts).
     'infra/local/aws/ecs/runner-process.mjs',
     'functions/clients/web/main.tsx',
+    'functions/clients/docs/main.ts',
     'infra/stack/app.ts',
     // Started by path (cli/commands/platform.ts).
     'infra/deployment/main.ts',
@@ -20,12 +21,14 @@ export default {
     'infra/build/stack-traces.ts',
     // Loaded by path: where the command runs (cli/stepform.mjs), and with --import (test/elsewhere/main.ts).
     'functions/clients/cli/main.ts',
+    // Started by run.sh and action.yml.
+    'infra/ci/{comment,summary}.mjs',
     // Read as text (runner-image.ts).
     'functions/runner/program/fetch-program.mjs',
     'test/elsewhere/localhost.mjs',
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
-    'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/covered}.ts',
+    'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/covered,mutations/program}.ts',
     'test/clients/web/screenshots.ts',
   ],
   // The example imports the package.
@@ -43,7 +46,9 @@ export default {
     'mkfifo',
     'mount',
     'script',
+    'setpriv',
     'ssh-keygen',
+    'systemd-analyze',
     'terraform',
     'umount',
     'unshare',

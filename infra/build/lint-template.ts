@@ -44,6 +44,9 @@ const settings: Record<string, unknown>[] = [
     certificateArn: 'arn:aws:acm:us-east-1:123456789012:certificate/01234567-89ab-cdef-0123-456789abcdef',
     hostedZoneId: 'Z0123456789ABC',
     executeApiEndpoint: false,
+    backupVaultArn: 'arn:aws:backup:eu-west-1:123456789012:backup-vault:stepform',
+    replicaBucketArn: 'arn:aws:s3:::stepform-elsewhere',
+    replicaKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/mrk-0123456789abcdef0123456789abcdef',
   },
 ];
 

@@ -3,7 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { type BaseImage, type BaseImages, baseImages, baseImagesFile } from './base-images.ts';
 
-/** `npm run base-images`: writes the digests that the tags have now into base-images.json. */
+/**
+ * `npm run base-images [-- FILE]`: writes the digests that the tags have now into base-images.json, or another file of its
+ * form.
+ */
 
 /** An index of one image for several platforms (OCI image specification, and Docker's form of it). */
 const indexTypes = [
@@ -61,15 +64,24 @@ export const refresh = async (images: BaseImages, scheme?: string): Promise<Base
   return Object.fromEntries(await Promise.all(entries)) as BaseImages;
 };
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const before = baseImages();
+/** @throws {Error} if a registry does not answer, or lacks an image; the file is unchanged then */
+const main = async (file: string): Promise<void> => {
+  const before = baseImages(file);
   const after = await refresh(before);
   const lines = Object.entries(after).map(
     ([name, image]) => `  ${JSON.stringify(name)}: ${JSON.stringify(image, null, 1).replaceAll(/\n\s*/g, ' ')}`,
   );
-  writeFileSync(baseImagesFile, `{\n${lines.join(',\n')}\n}\n`);
+  writeFileSync(file, `{\n${lines.join(',\n')}\n}\n`);
   for (const [name, { repository, tag, digest }] of Object.entries(after)) {
     const changed = before[name as keyof BaseImages].digest === digest ? 'unchanged' : 'new';
     console.log(`${repository}:${tag} ${digest} (${changed})`);
   }
+};
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [, , file = baseImagesFile] = process.argv;
+  await main(file).catch(({ message, cause }: Error) => {
+    console.error(`${file} is unchanged: ${message}${cause instanceof Error ? ` (${cause.message})` : ''}`);
+    process.exitCode = 1;
+  });
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingEntries } from '#infra/settings/settings.ts';
-import { root } from './stamps.ts';
+import { root } from '#platform/program.ts';
 
 /** The settings as an interface for importing projects, without types of the validator, documented by settings.md. */
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
+import { gunzipSync } from 'node:zlib';
 
 /**
  * Part of every function's bundle: maps stack traces to the sources. Node's own `--enable-source-maps` reads and parses
@@ -16,7 +17,7 @@ const symbol = Symbol.for('stepform.stack-traces');
 
 const read = (file: string): SourceMap | undefined => {
   try {
-    return new SourceMap(JSON.parse(readFileSync(`${file}.map`, 'utf8')));
+    return new SourceMap(JSON.parse(gunzipSync(readFileSync(`${file}.map.gz`)).toString()));
   } catch {
     return undefined;
   }

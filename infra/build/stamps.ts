@@ -1,11 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { root } from '#platform/program.ts';
 
 /** Records of what was built from which input. The package has them too, beside its outputs. */
-
-/** The checkout, or the package: this module is two folders below it, also when bundled (package.ts). */
-export const root = resolve(import.meta.dirname, '../..');
 
 /** Folder of all outputs. */
 export const build = join(root, '.build');
@@ -13,8 +11,8 @@ export const build = join(root, '.build');
 export interface Stamp<T> {
   /** Hash of what it was built from. */
   input: string;
-  /** Hash of the lock file; the package has none. */
-  lock?: string;
+  /** Hash of the lock file. */
+  lock: string;
   value: T;
 }
 

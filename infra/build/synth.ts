@@ -4,15 +4,15 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join, relative, resolve } from 'node:path';
 import { withoutDomains } from '#infra/stack/domain-settings.ts';
 import { withoutExistingData } from '#infra/stack/existing-data.ts';
+import { isInstalled, root } from '#platform/program.ts';
 import type { Bundles } from './bundle.ts';
 import { locked } from './file-lock.ts';
 import { mergeStacks } from './merge-stacks.ts';
-import { build, readStamp, root, writeStamp } from './stamps.ts';
+import { build, readStamp, writeStamp } from './stamps.ts';
 
 /**
  * Builds the bundles and the CloudFormation template, for the CDK command line, the local platform and the tests. Needs
- * no network, no account and no Docker. Unchanged outputs are reused without even loading the build tools, also in
- * another folder with the same sources, such as the installed package.
+ * no network, no account and no Docker. Unchanged outputs are reused without even loading the build tools.
  */
 
 export interface SynthesizeOptions {
@@ -58,7 +58,31 @@ export interface Template {
  * @throws {BuildFailure} of esbuild when a source does not parse or resolve
  */
 export const synthesize = (options: SynthesizeOptions = {}): Promise<Synthesis> =>
-  locked(join(build, 'lock'), () => make(options));
+  isInstalled ? fromPackage(options) : locked(join(build, 'lock'), () => make(options));
+
+/** The package brings its bundles, and the templates for the default settings. */
+const fromPackage = async ({ outdir, context, validate = false }: SynthesizeOptions): Promise<Synthesis> => {
+  const started = performance.now();
+  const bundles = shipped<Bundles>('bundles');
+  const assembly = outdir ? resolve(outdir) : join(build, 'assembly');
+  const { files } =
+    outdir || context
+      ? await makeAssembly(assembly, context ?? (await defaultContext()), bundles, validate)
+      : shipped<{ files: string[] }>(stackName(assembly));
+  return synthesis(files, { assembly, bundles, cached: true, took: Math.round(performance.now() - started) });
+};
+
+/** @throws {Error} for an incomplete package */
+const shipped = <T>(name: string): T => {
+  const stamp = readStamp<T>(name);
+  if (!stamp) throw new Error(`${root} is incomplete; install stepform again`);
+  return stamp.value;
+};
+
+const synthesis = async (files: string[], rest: Omit<Synthesis, 'template' | 'templates'>): Promise<Synthesis> => {
+  const templates = await Promise.all(files.map(readTemplate));
+  return { template: mergeStacks(...templates.map(({ template }) => template)), templates, ...rest };
+};
 
 const make = async ({
   outdir,
@@ -84,15 +108,7 @@ const make = async ({
   const cached = bundles.cached && stack.cached;
   const took = Math.round(performance.now() - started);
   if (!cached) tell(`Built in ${(took / 1000).toFixed(1)} s.`);
-  const templates = await Promise.all(stack.value.files.map(readTemplate));
-  return {
-    template: mergeStacks(...templates.map(({ template }) => template)),
-    templates,
-    assembly,
-    bundles: bundles.value,
-    cached,
-    took,
-  };
+  return synthesis(stack.value.files, { assembly, bundles: bundles.value, cached, took });
 };
 
 const ending = '.template.json';
@@ -150,8 +166,8 @@ const cachedBuild = async <T>(
 ): Promise<{ value: T; cached: boolean }> => {
   const lock = hashOfLock();
   const before = readStamp<T>(name);
-  const isCurrent = before?.input === input && (lock === undefined || before.lock === lock);
-  if (before && isCurrent && filesOf(before.value).every(existsSync)) return { value: before.value, cached: true };
+  if (before?.input === input && before.lock === lock && filesOf(before.value).every(existsSync))
+    return { value: before.value, cached: true };
   await rm(join(build, `${name}.json`), { force: true });
   const value = await make();
   await writeStamp(name, { input, lock, value });
@@ -170,11 +186,8 @@ const hash = (...parts: (string | Buffer)[]): string => {
   return sum.digest('hex');
 };
 
-/** Versions of all packages that are part of bundles. An installed package has no lock file, and outputs of the locked ones. */
-const hashOfLock = (): string | undefined => {
-  const file = join(root, 'package-lock.json');
-  return existsSync(file) ? hash(readFileSync(file)) : undefined;
-};
+/** Versions of all packages that are part of bundles. */
+const hashOfLock = (): string => hash(readFileSync(join(root, 'package-lock.json')));
 
 /** Hash of all files that bundles and template are built from; `infra/local` is not among them. */
 const hashSources = async (): Promise<string> => {

@@ -20,7 +20,8 @@ const unescaped = (text: string): string =>
     return hexadecimal ? String.fromCodePoint(Number.parseInt(hexadecimal, 16)) : (entities[name] ?? all);
   });
 
-const textOf = (xml: string, name: string): string | undefined => {
+/** Text of the first element of that name. */
+export const textOf = (xml: string, name: string): string | undefined => {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   return text === undefined ? undefined : unescaped(text);
 };

@@ -1,16 +1,17 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Finding } from '#clients/cli/account-checks.ts';
 import { CommandError, exit, wrongUsage } from '#clients/cli/exit.ts';
 import { configuration, preflight } from '#clients/cli/preflight.ts';
-import { root } from '#clients/cli/run-program.ts';
 import { ask, columns, isAttended, print, say } from '#clients/cli/terminal.ts';
 import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { dataFormat } from '#infra/settings/data-format.ts';
 import { readSettings, SettingsError, settingText } from '#infra/settings/settings.ts';
+import { programFile, root } from '#platform/program.ts';
 import { type Deployed, deployedSettings } from './deployed-settings.ts';
 import { existingDataFindings } from './existing-data/findings.ts';
 import { planSettings, type SettingsPlan } from './settings-plan.ts';
@@ -65,6 +66,14 @@ const describe = ({ chosen, kept, changed, warnings }: SettingsPlan, isFirst: bo
   for (const warning of warnings) say(warning);
 };
 
+/** Two deployments of one commit may differ then. */
+const unpinnedImages = ({ context }: SettingsPlan): string[] =>
+  context.runnerImage === undefined
+    ? Object.values(baseImages())
+        .filter(({ digest }) => digest === null)
+        .map(referenceOf)
+    : [];
+
 /** @throws {CommandError} without a confirmation */
 const confirm = async ({ changed }: SettingsPlan, isFirst: boolean): Promise<void> => {
   const names = changed.filter(({ sensitive }) => sensitive).map(({ name }) => name);
@@ -76,10 +85,27 @@ const confirm = async ({ changed }: SettingsPlan, isFirst: boolean): Promise<voi
   if ((await ask(`${question} Type "yes" to deploy\n> `)) !== 'yes') throw new CommandError('Not deployed.');
 };
 
-const cdk = (args: string[]): Promise<number> =>
+/** The CDK's command line; undefined without the CDK, which the package does not bring. */
+const findCdk = (): string | undefined => {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    resolve('aws-cdk-lib/package.json');
+    return join(dirname(resolve('aws-cdk/package.json')), 'bin/cdk');
+  } catch {
+    return undefined;
+  }
+};
+
+const noCdk: Finding = {
+  what: 'AWS CDK: not installed beside stepform.',
+  todo: 'npm install aws-cdk aws-cdk-lib constructs',
+};
+
+const cdk = (program: string, args: string[]): Promise<number> =>
   new Promise((resolve, reject) => {
-    const program = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin/cdk');
-    const child = spawn(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
+    // The CDK would report its use to AWS.
+    const env = { CDK_DISABLE_CLI_TELEMETRY: 'true', ...process.env };
+    const child = spawn(process.execPath, [program, ...args], { cwd: root, env, stdio: 'inherit' });
     // The CDK handles Ctrl-C, which reaches both.
     process.on('SIGINT', () => {});
     process.on('SIGTERM', () => child.kill('SIGTERM'));
@@ -106,6 +132,7 @@ const checkFormat = (deployed: Deployed | undefined): void => {
 };
 
 const deploy = async (): Promise<number> => {
+  const cdkProgram = findCdk();
   const { context: file = {} } = JSON.parse(readFileSync(join(root, 'cdk.json'), 'utf8')) as {
     context?: Record<string, unknown>;
   };
@@ -123,12 +150,18 @@ const deploy = async (): Promise<number> => {
   );
   if (unreadable) missing.push(unreadable);
   else if (plan && account && region) missing.push(...(await dataFindings(region, plan)));
-  if (missing.length || !plan) {
+  if (!cdkProgram) missing.push(noCdk);
+  if (missing.length || !plan || !cdkProgram) {
     throw new CommandError(
       `Not ready to deploy:\n${missing.map(({ what, todo }) => `  ${what}\n    ${todo}`).join('\n')}`,
     );
   }
   for (const { what, todo } of low) say(`Low quota: ${what} To raise it:\n  ${todo}`);
+  const unpinned = unpinnedImages(plan);
+  if (unpinned.length)
+    say(
+      `Images by tag, as it is today: ${unpinned.join(', ')}. To pin them by digest: npm run base-images, in a checkout.`,
+    );
   describe(plan, !known);
   say(`Stack ${stackName}, account ${account}, region ${region}: ready to deploy.`);
   if (values.check) return exit.done;
@@ -140,10 +173,12 @@ const deploy = async (): Promise<number> => {
     `${name}=${settingText(value)}`,
   ]);
   const asking = values.yes ? ['--require-approval', 'never'] : [];
-  const app = `"${process.execPath}" infra/stack/app.ts`;
+  // Relative to `root`: the CDK takes no second quoted word.
+  const app = `"${process.execPath}" ${relative(root, programFile('infra/stack/app.ts'))}`;
   // All changes are confirmed (infra/stack/recorded-settings.ts).
-  const options = ['--all', '--no-previous-parameters', '--app', app];
-  const code = await cdk(['deploy', ...options, ...context, ...asking]);
+  const output = join(mkdtempSync(join(tmpdir(), 'stepform-deploy-')), 'cdk.out');
+  const options = ['--all', '--no-previous-parameters', '--app', app, '--output', output];
+  const code = await cdk(cdkProgram, ['deploy', ...options, ...context, ...asking]);
   if (code === exit.done) print(afterwards);
   return code;
 };

@@ -39,6 +39,8 @@ const harmless: ReadonlySet<SettingName> = new Set<SettingName>([
   'terraformVersion',
   'readySeconds',
   'warmRunners',
+  'maxRunners',
+  'organizationMaxRunners',
   'warmRunnerHours',
   'heartbeatSeconds',
   'runnerCpu',

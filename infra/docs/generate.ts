@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { lifecyclePicture } from './lifecycle-picture.ts';
 import { notServedTable } from './not-served-operations.ts';
+import { apiDescriptionText } from './openapi/description.ts';
 import { permissionTables } from './permission-tables.ts';
 import { verifyTable } from './verify-table.ts';
 
@@ -14,7 +15,7 @@ export interface GeneratedPart {
 }
 
 export const generatedParts: GeneratedPart[] = [
-  { file: 'README.md', name: 'lifecycle', text: lifecyclePicture },
+  { file: 'infra/docs/architecture.md', name: 'lifecycle', text: lifecyclePicture },
   { file: 'infra/docs/aws.md', name: 'checks', text: verifyTable },
   { file: 'infra/docs/not-served.md', name: 'not served', text: notServedTable },
   { file: 'infra/docs/permissions.md', name: 'permissions', text: permissionTables },
@@ -33,4 +34,10 @@ export const withGenerated = ({ file, name, text }: GeneratedPart, document = re
   return `${document.slice(0, start + first.length)}\n\n${text()}\n\n${document.slice(end)}`;
 };
 
-if (import.meta.main) for (const part of generatedParts) writeFileSync(new URL(part.file, root), withGenerated(part));
+/** Path of the API's description from the root of the checkout. */
+export const apiDescriptionFile = 'infra/docs/openapi.json';
+
+if (import.meta.main) {
+  for (const part of generatedParts) writeFileSync(new URL(part.file, root), withGenerated(part));
+  writeFileSync(new URL(apiDescriptionFile, root), apiDescriptionText());
+}

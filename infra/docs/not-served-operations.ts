@@ -51,12 +51,12 @@ export const notServed: NotServed[] = [
   },
   {
     feature: 'Azure DevOps organizations of a connection',
-    why: 'connections to Azure DevOps are not supported',
+    why: 'a token belongs to one organization, which is part of api-url',
     operations: ['GET /oauth-tokens/{}/vcs-organizations'],
   },
   {
     feature: 'workspace transfers',
-    why: 'copy a workspace to another organization with `stepform import`',
+    why: 'copy a workspace, with its state and variables, to another organization with `stepform import`',
     operations: [
       ...each('GET POST', '/workspace-transfers'),
       `GET ${transfer}`,
@@ -66,7 +66,7 @@ export const notServed: NotServed[] = [
   },
   {
     feature: 'metrics tokens',
-    why: 'metrics are in CloudWatch',
+    why: 'metrics are in CloudWatch, and on one server at /metrics for Prometheus',
     operations: [...each('GET POST', '/organizations/{}/metrics-tokens'), 'DELETE /organizations/{}/metrics-tokens/{}'],
   },
   {
@@ -80,7 +80,7 @@ export const notServed: NotServed[] = [
   },
   {
     feature: 'stacks',
-    why: 'not planned',
+    why: 'use workspaces that run triggers and shared states connect, with variable sets for what they have in common',
     operations: each('POST DELETE', '/varsets/{}/relationships/stacks'),
   },
   {

@@ -6,6 +6,6 @@ export const ApplyQueued: StateDeclaration = {
   description: 'State ApplyQueued: reserves a ready runner for the apply, or starts one',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'launch', 'warmRunners'],
+  environment: ['table', 'launch', 'warmRunners', 'maxRunners'],
   rights: (may) => launching(may),
 };

@@ -6,6 +6,6 @@ export const Complete: StateDeclaration = {
   description: 'Finishes runs: sets the final status, releases the lock, starts the next run',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'bucket', 'cluster', 'notify'],
+  environment: ['table', 'bucket', 'cluster', 'notify', 'maxRunners'],
   rights: (may) => rightsToFinishRuns(may),
 };

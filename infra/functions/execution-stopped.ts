@@ -5,6 +5,6 @@ export const ExecutionStopped: Declaration = {
   entry: 'functions/lifecycle/repair/execution-stopped.ts',
   description: 'Finishes runs whose execution was stopped, failed or timed out',
   timeoutSeconds: 30,
-  environment: ['table', 'bucket', 'cluster', 'notify'],
+  environment: ['table', 'bucket', 'cluster', 'notify', 'maxRunners'],
   rights: (may) => [...rightsToFinishRuns(may), may.answerExecutions(), may.keepLostEvents()],
 };

@@ -6,7 +6,7 @@ export const Modules: HttpDeclaration = {
   description: 'The public API: no-code modules, and the workspaces made from them',
   timeoutSeconds: 29,
   memoryMiB: 1024,
-  environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],
+  environment: ['table', 'bucket', 'key', 'machine', 'outbound', 'publicUrl', 'requestLimit'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // The first run of a new workspace; upgrades wait for a confirmation.

@@ -6,7 +6,7 @@ export const PlanQueued: StateDeclaration = {
   description: 'State PlanQueued: starts a runner for the plan',
   timeoutSeconds: 30,
   state: 'waits',
-  environment: ['table', 'launch', 'warmRunners', 'notify'],
+  environment: ['table', 'launch', 'warmRunners', 'maxRunners', 'notify'],
   // Sends the notifications of a new run that waits for nothing.
   rights: (may) => [...launching(may), may.notify()],
 };

@@ -11,8 +11,10 @@ export const Policies: HttpDeclaration = {
     'outbound',
     'publicUrl',
     'requestLimit',
+    'organizationRules',
     'versionControl',
     'commits',
+    'compilePolicies',
     'githubApp',
   ],
   rights: (may) => [
@@ -23,6 +25,7 @@ export const Policies: HttpDeclaration = {
     may.seeMissingObjects(),
     may.handleVersionControlEvents(),
     may.fetchCommits(),
+    may.compilePolicies(),
     ...may.githubApp('key'),
   ],
   http: {

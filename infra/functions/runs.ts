@@ -12,7 +12,7 @@ export const Runs: HttpDeclaration = {
     ...rightsToBeginRuns(may),
     // Signs upload URLs.
     may.writeObjects('uploads'),
-    // Fetches a commit again if its first fetch failed or its archive has expired.
+    // Fetches a commit again if its first fetch failed, or its files were archived or have expired.
     may.fetchCommits(),
     may.answerExecutions(),
   ],

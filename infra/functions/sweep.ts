@@ -15,6 +15,7 @@ export const Sweep: Declaration = {
     'environmentSweep',
     'dataRetention',
     'versionControl',
+    'commits',
   ],
   rights: (may) => [
     ...rightsToFinishRuns(may),
@@ -23,6 +24,8 @@ export const Sweep: Declaration = {
     may.sweepEnvironments(),
     may.deleteOldData(),
     may.handleVersionControlEvents(),
+    // Assessments and automatic destruction of a workspace whose commit was archived.
+    may.fetchCommits(),
     ...may.launch(),
     may.describeExecutions(),
     may.answerExecutions(),

@@ -6,7 +6,7 @@ export const TestRuns: HttpDeclaration = {
   description: 'The public API: tests of modules, queries',
   timeoutSeconds: 29,
   memoryMiB: 1024,
-  environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit'],
+  environment: ['table', 'bucket', 'key', 'machine', 'publicUrl', 'requestLimit', 'commits'],
   rights: (may) => [
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     // A test run and a query are runs.
@@ -14,6 +14,8 @@ export const TestRuns: HttpDeclaration = {
     // Signs upload URLs for configurations of tests, and reads the files that queries generate from their runs.
     may.writeObjects('uploads'),
     may.readObjects('runs'),
+    // Fetches an archived commit again.
+    may.fetchCommits(),
     // Test runs and queries can be canceled.
     may.answerExecutions(),
   ],

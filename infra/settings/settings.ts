@@ -1,9 +1,11 @@
 import * as v from 'valibot';
+import { backupEntries, backupProblems } from '#infra/stack/backup-settings.ts';
 import { domainEntries, domainProblems } from '#infra/stack/domain-settings.ts';
 import { environmentEntries } from '#infra/stack/environments.ts';
 import { existingDataEntries, existingDataProblems } from '#infra/stack/existing-data.ts';
 import { githubAppEntries, githubAppProblems } from '#infra/stack/github-app.ts';
 import { ipRangeEntries, ranges } from '#infra/stack/ip-ranges.ts';
+import { maxRunnerEntries } from '#infra/stack/max-runners.ts';
 import { organizationEntries, organizationProblems } from '#infra/stack/organizations.ts';
 import { sharedProviderEntries } from '#infra/stack/shared-providers.ts';
 import { signInEntries, signInProblems } from '#infra/stack/sign-in.ts';
@@ -116,8 +118,10 @@ const schema = v.object({
   /** What `cdk destroy` does with table, bucket, key and logs. With `destroy`, empty the bucket first. */
   removalPolicy: v.optional(v.picklist(['retain', 'destroy'], 'must be retain or destroy'), 'retain'),
   ...existingDataEntries,
+  ...backupEntries,
   ...domainEntries,
   ...warmRunnerEntries,
+  ...maxRunnerEntries,
   ...signInEntries,
   ...githubAppEntries,
   ...organizationEntries,
@@ -213,6 +217,7 @@ export const readSettings = (
   problems.push(
     ...domainProblems(all),
     ...existingDataProblems(all),
+    ...backupProblems(all),
     ...signInProblems(all),
     ...githubAppProblems(all),
     ...organizationProblems(all),

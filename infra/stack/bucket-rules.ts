@@ -22,7 +22,10 @@ export interface Retention {
   runRetentionDays?: number | undefined;
 }
 
-/** Prefixes of functions/platform/store/keys.ts `objects`, except `states` and `policies`, which never expire. */
+/** Prefixes whose objects never expire (functions/platform/store/object-keys.ts), in the order of their value. */
+export const lastingPrefixes = ['states', 'policies', 'registry'] as const;
+
+/** For the other prefixes. */
 export const bucketRules = ({ configurationRetentionDays, runRetentionDays }: Retention): BucketRule[] => {
   const after = (days: number | undefined, ...prefixes: string[]): BucketRule[] =>
     days === undefined ? [] : prefixes.map((prefix) => ({ id: `old-${prefix}`, prefix: `${prefix}/`, days }));
@@ -32,6 +35,8 @@ export const bucketRules = ({ configurationRetentionDays, runRetentionDays }: Re
     { id: 'broken-uploads', uploadDays: 2 },
     // Accepted uploads have been copied; the others are useless.
     { id: 'uploads', prefix: 'uploads/', days: 7, oldVersionDays: 1 },
+    // Deleted when no run needs them, and fetched again on demand (functions/version-control/archive-unused.ts).
+    { id: 'fetched-commits', prefix: 'configurations/vcs/', oldVersionDays: 1 },
     // Fetched again on demand (functions/runner/shared-providers).
     { id: 'shared-providers', prefix: 'providers/', days: 30, oldVersionDays: 1 },
     ...after(configurationRetentionDays, 'configurations'),

@@ -28,5 +28,8 @@ export class Data extends Stack {
     new CfnOutput(this, 'TableName', { value: table.tableName });
     new CfnOutput(this, 'BucketName', { value: bucket.bucketName });
     new CfnOutput(this, 'KeyArn', { value: key.keyArn });
+    // Bucket and key of another account allow it (infra/docs/recovery.md).
+    const { replication } = this.storage;
+    if (replication) new CfnOutput(this, 'ReplicationRoleArn', { value: replication.role.roleArn });
   }
 }

@@ -5,6 +5,7 @@ import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { startsRuns } from '#run/machine-states.ts';
+import { slotGroup } from '#run/slots.ts';
 import { acknowledge } from './acknowledge.ts';
 import type { PlatformFunction } from './function.ts';
 
@@ -121,9 +122,13 @@ const patterns = (sources: Omit<EventsProps, 'functions' | 'lost'>): Record<List
     detail: {
       clusterArn: [sources.clusterArn],
       lastStatus: ['STOPPED'],
-      // A runner with exit code 0 needs no repair (functions/runner/program/program.ts); one that never started has no
-      // exit code.
-      containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+      $or: [
+        // A runner with exit code 0 needs no repair (functions/runner/program/program.ts); one that never started has no
+        // exit code.
+        { containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] } },
+        // Its slot is free again.
+        { group: [slotGroup] },
+      ],
     },
   },
   ConfigurationUploaded: {

@@ -2,13 +2,16 @@ import { Access } from '#infra/functions/access.ts';
 import { Agent } from '#infra/functions/agent.ts';
 import { Api } from '#infra/functions/api.ts';
 import { ApplyQueued } from '#infra/functions/apply-queued.ts';
+import { AwaitTurn } from '#infra/functions/await-turn.ts';
 import { Bootstrap } from '#infra/functions/bootstrap.ts';
 import { CommitStatus } from '#infra/functions/commit-status.ts';
+import { CompilePolicies } from '#infra/functions/compile-policies.ts';
 import { Complete } from '#infra/functions/complete.ts';
 import { ConfigurationUploaded } from '#infra/functions/configuration-uploaded.ts';
 import { Confirmed } from '#infra/functions/confirmed.ts';
 import { CostEstimating } from '#infra/functions/cost-estimating.ts';
 import { DataRetention } from '#infra/functions/data-retention.ts';
+import { Docs } from '#infra/functions/docs.ts';
 import { Drain } from '#infra/functions/drain.ts';
 import { EnterState } from '#infra/functions/enter-state.ts';
 import { EnvironmentBuilds } from '#infra/functions/environment-builds.ts';
@@ -30,7 +33,6 @@ import { Logs } from '#infra/functions/logs.ts';
 import { Modules } from '#infra/functions/modules.ts';
 import { Notify } from '#infra/functions/notify.ts';
 import { Organizations } from '#infra/functions/organizations.ts';
-import { Pending } from '#infra/functions/pending.ts';
 import { PlanQueued } from '#infra/functions/plan-queued.ts';
 import { PlannedAndSaved } from '#infra/functions/planned-and-saved.ts';
 import { Policies } from '#infra/functions/policies.ts';
@@ -43,6 +45,8 @@ import { RunTask } from '#infra/functions/run-task.ts';
 import { Runner } from '#infra/functions/runner.ts';
 import { RunnerStopped } from '#infra/functions/runner-stopped.ts';
 import { Runs } from '#infra/functions/runs.ts';
+import { Saml } from '#infra/functions/saml.ts';
+import { Scim } from '#infra/functions/scim.ts';
 import { Settings } from '#infra/functions/settings.ts';
 import { SignIn } from '#infra/functions/sign-in.ts';
 import { StateUploaded } from '#infra/functions/state-uploaded.ts';
@@ -58,6 +62,7 @@ import { Web } from '#infra/functions/web.ts';
 import { Webhooks } from '#infra/functions/webhooks.ts';
 import { Workspaces } from '#infra/functions/workspaces.ts';
 import type { CheckState, PlainState, WaitingState } from '#run/machine-states.ts';
+import type { SlotState } from '#run/slots.ts';
 import type { Declaration, HttpDeclaration, StateDeclaration } from './declaration.ts';
 
 /** Every Lambda function of the platform, one file each. The local platform and the bundler read this list too. */
@@ -69,6 +74,8 @@ export const httpFunctions = {
   Access,
   Organizations,
   SignIn,
+  Saml,
+  Scim,
   Workspaces,
   Settings,
   Governance,
@@ -84,21 +91,22 @@ export const httpFunctions = {
   Agent,
   Identity,
   Web,
+  Docs,
   Environments,
   EnvironmentBuilds,
   EnvironmentTemplates,
 } satisfies Record<string, HttpDeclaration>;
 
 /**
- * `EnterState` serves every state that only waits, `RunTask` and `TaskUnanswered` serve the states of a stage's tasks,
+ * `EnterState` serves every state that only waits, `AwaitTurn` those that wait in the queue or for a slot, `RunTask` and `TaskUnanswered` serve the states of a stage's tasks,
  * `TaskStageDone` serves every `…TasksDone`, and `Complete` serves every ending.
  */
-type SharedByStates = 'EnterState' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
+type SharedByStates = 'EnterState' | 'AwaitTurn' | 'RunTask' | 'TaskUnanswered' | 'TaskStageDone' | 'Complete';
 
 /** Functions behind states of the machine, named like the state if they have one. */
 export const stateFunctions = {
   EnterState,
-  Pending,
+  AwaitTurn,
   Fetching,
   RunTask,
   TaskUnanswered,
@@ -111,7 +119,10 @@ export const stateFunctions = {
   Confirmed,
   ApplyQueued,
   Complete,
-} satisfies Record<Exclude<WaitingState, PlainState> | CheckState | SharedByStates, StateDeclaration>;
+} satisfies Record<
+  Exclude<WaitingState, PlainState | 'Pending' | SlotState> | CheckState | SharedByStates,
+  StateDeclaration
+>;
 
 /** Functions that events, schedules, other functions or an operator invoke. */
 const otherFunctions = {
@@ -119,6 +130,7 @@ const otherFunctions = {
   Notify,
   Trace,
   CommitStatus,
+  CompilePolicies,
   FetchCommit,
   FetchProvider,
   VersionControlEvent,

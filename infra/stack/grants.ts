@@ -121,6 +121,12 @@ const onBucket = ({ storage: { bucket } }: Parts) => {
   return {
     readObjects: (...prefixes: Prefix[]): Permission => objects('GetObject', prefixes),
     writeObjects: (...prefixes: Prefix[]): Permission => objects('PutObject', prefixes),
+    /** Commits are the only objects that are deleted: their forge still has them. */
+    deleteCommits: (): Permission => ({
+      actions: ['s3:DeleteObject'],
+      resources: [bucket.arnForObjects('configurations/vcs/*')],
+      wildcard: 'Keys below the prefix contain ids of repositories and commits.',
+    }),
     /** Without this right, S3 answers 403 instead of 404 if an object does not exist (S3 API: GetObject). */
     seeMissingObjects: (): Permission => ({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   };
@@ -202,7 +208,7 @@ const onExecutions = (parts: Parts) => {
   };
 };
 
-/** Invocations of other functions, all asynchronous. */
+/** Invocations of other functions, asynchronous unless stated otherwise. */
 const onFunctions = (parts: Parts) => {
   const invoke = (...names: InvokedPart[]): Permission => ({
     actions: ['lambda:InvokeFunction'],
@@ -220,6 +226,8 @@ const onFunctions = (parts: Parts) => {
     postStatuses: (): Permission => invoke('commitStatus'),
     deleteOldData: (): Permission => invoke('dataRetention'),
     fetchCommits: (): Permission => invoke('fetchCommit'),
+    /** Waits for the result. */
+    compilePolicies: (): Permission => invoke('compilePolicies'),
     fetchProviders: (): Permission => invoke('fetchProvider'),
     handleVersionControlEvents: (): Permission => invoke('versionControlEvent'),
   };

@@ -1,5 +1,6 @@
 import { resumeErrors } from '#run/lifecycle.ts';
-import { type Arns, type Builders, builders, days, missedHeartbeat, outcomes, timedOut } from './state-builders.ts';
+import { type Arns, type Builders, builders, days } from './state-builders.ts';
+import { missedHeartbeat, outcomes, timedOut } from './state-errors.ts';
 
 /**
  * The life of a run. The console of Step Functions and the run's page show the same steps. Every waiting state passes
@@ -35,13 +36,11 @@ export const definition = (arn: Arns) => {
 };
 
 /** Up to the start of a plan. A run that is created in a free workspace has claimed the queue already. */
-const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
+const beforePlan = ({ waiting, awaitingTurn, tasks, tasksDone, choosing }: Builders) => ({
   AfterCreation: choosing('Creation', 'PlanQueued', 'Chooses the plan, or the first state that the new run waits in'),
-  Pending: waiting('Pending', {
+  Pending: awaitingTurn({
     comment: 'Waits until the run is first in its workspace’s queue and the workspace is unlocked',
     next: 'AfterPending',
-    errored: 'PlanErrored',
-    timeout: { TimeoutSeconds: 90 * days },
     chooses: true,
   }),
   AfterPending: choosing(
@@ -52,7 +51,6 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
   Fetching: waiting('Fetching', {
     comment: 'Waits until the configuration is uploaded',
     next: 'AfterFetching',
-    errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 3600 },
     chooses: true,
   }),
@@ -68,10 +66,13 @@ const beforePlan = ({ waiting, tasks, tasksDone, choosing }: Builders) => ({
     'PlanQueued',
     'Chooses the plan, or an ending if a mandatory task failed',
   ),
+  PlanAwaitingSlot: awaitingTurn({
+    comment: 'Waits until the plan may start a runner, where the operator limits their number',
+    next: 'PlanQueued',
+  }),
   PlanQueued: waiting('PlanQueued', {
     comment: 'Starts a runner and waits until it claims the plan',
     next: 'Planning',
-    errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 3600 },
   }),
 });
@@ -81,7 +82,6 @@ const plan = ({ entering, choosing }: Builders) => ({
   Planning: entering({
     comment: 'Waits for terraform plan; the runner sends heartbeats',
     next: 'AfterPlanning',
-    errored: 'PlanErrored',
     timeout: { TimeoutSecondsPath: '$.planTimeoutSeconds', HeartbeatSeconds: 60 },
     chooses: true,
     catch: [missedHeartbeat('PlanErrored')],
@@ -109,25 +109,20 @@ const postPlanTasks = ({ tasks, tasksDone, choosing }: Builders) => ({
 });
 
 /** The second check: policies that OPA evaluates. */
-const policyEvaluation = ({ entering, checking, choosing }: Builders) => ({
+const policyEvaluation = ({ deciding, checking, choosing }: Builders) => ({
   PolicyEvaluating: checking('PolicyEvaluating', {
     comment: 'OPA evaluates the policy sets of the workspace',
     next: 'AfterPolicyEvaluating',
-    errored: 'PlanErrored',
   }),
   AfterPolicyEvaluating: choosing(
     'PolicyEvaluating',
     'NeedsConfirmation',
     'Chooses the next check, or the override if mandatory policies failed',
   ),
-  PostPlanAwaitingDecision: entering({
-    comment: 'Waits until a user overrides the failed mandatory policies or discards the run',
-    next: 'AfterPostPlanAwaitingDecision',
-    errored: 'PlanErrored',
-    timeout: { TimeoutSeconds: 60 * days },
-    chooses: true,
-    catch: [timedOut('Discarded')],
-  }),
+  PostPlanAwaitingDecision: deciding(
+    'AfterPostPlanAwaitingDecision',
+    'Waits until a user overrides the failed mandatory policies or discards the run',
+  ),
   AfterPostPlanAwaitingDecision: choosing(
     'PostPlanAwaitingDecision',
     'NeedsConfirmation',
@@ -141,7 +136,6 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
     ...checking('CostEstimating', {
       comment: 'Estimates the cost of the plan; cannot fail the run',
       next: 'AfterCostEstimating',
-      errored: 'PlanErrored',
     }),
     Catch: [{ ErrorEquals: ['States.ALL'], ResultPath: '$.costError', Next: 'CostEstimateErrored' }],
   },
@@ -149,7 +143,6 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
     comment: 'Records that the cost estimate failed; the run continues',
     payload: { 'error.$': '$.costError' },
     next: 'AfterCostEstimating',
-    errored: 'PlanErrored',
   }),
   AfterCostEstimating: choosing(
     'CostEstimating',
@@ -159,25 +152,20 @@ const costEstimate = ({ checking, choosing }: Builders) => ({
 });
 
 /** The last check: policy sets with three enforcement levels. */
-const policyCheck = ({ entering, checking, choosing }: Builders) => ({
+const policyCheck = ({ deciding, checking, choosing }: Builders) => ({
   PolicyChecking: checking('PolicyChecking', {
     comment: 'Checks the policy sets with three enforcement levels: advisory, soft- and hard-mandatory',
     next: 'AfterPolicyChecking',
-    errored: 'PlanErrored',
   }),
   AfterPolicyChecking: choosing(
     'PolicyChecking',
     'NeedsConfirmation',
     'Chooses the confirmation or the apply, or an ending if mandatory policies failed',
   ),
-  PolicyOverride: entering({
-    comment: 'Waits until a user overrides the failed soft-mandatory policies or discards the run',
-    next: 'AfterPolicyOverride',
-    errored: 'PlanErrored',
-    timeout: { TimeoutSeconds: 60 * days },
-    chooses: true,
-    catch: [timedOut('Discarded')],
-  }),
+  PolicyOverride: deciding(
+    'AfterPolicyOverride',
+    'Waits until a user overrides the failed soft-mandatory policies or discards the run',
+  ),
   AfterPolicyOverride: choosing(
     'PolicyOverride',
     'NeedsConfirmation',
@@ -186,34 +174,25 @@ const policyCheck = ({ entering, checking, choosing }: Builders) => ({
 });
 
 /** A user confirms or discards. Only a saved plan releases the queue; once confirmed, it queues again. */
-const confirmation = ({ entering, waiting, choosing }: Builders) => ({
+const confirmation = ({ deciding, waiting, choosing }: Builders) => ({
   PlannedAndSaved: waiting('PlannedAndSaved', {
     comment: 'Waits until a user confirms or discards the saved plan; other runs of the workspace continue',
     next: 'Confirmed',
-    errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 30 * days },
     catch: [timedOut('Discarded')],
   }),
   Confirmed: waiting('Confirmed', {
     comment: 'Waits until the confirmed saved plan is first in its workspace’s queue',
     next: 'AfterConfirmation',
-    errored: 'PlanErrored',
     timeout: { TimeoutSeconds: 90 * days },
     chooses: true,
   }),
-  NeedsConfirmation: entering({
-    comment: 'Waits until a user confirms or discards the run',
-    next: 'AfterConfirmation',
-    errored: 'PlanErrored',
-    timeout: { TimeoutSeconds: 60 * days },
-    chooses: true,
-    catch: [timedOut('Discarded')],
-  }),
+  NeedsConfirmation: deciding('AfterConfirmation', 'Waits until a user confirms or discards the run'),
   AfterConfirmation: choosing('Confirmation', 'ApplyQueued', 'Chooses the pre-apply run tasks or the apply'),
 });
 
 /** Up to the start of an apply. */
-const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders) => ({
+const beforeApply = ({ deciding, waiting, awaitingTurn, tasks, tasksDone, choosing }: Builders) => ({
   PreApplyTasks: tasks('pre_apply', 'PreApplyTask', {
     comment: 'Calls all pre-apply run tasks in parallel',
     next: 'PreApplyTasksDone',
@@ -225,12 +204,15 @@ const beforeApply = ({ entering, waiting, tasks, tasksDone, choosing }: Builders
     'ApplyQueued',
     'Chooses a runner, an ending if a mandatory task failed, or the confirmation if automatic apply was withdrawn',
   ),
-  NeedsConfirmationAfterTasks: entering({
-    comment: 'Waits until a user confirms or discards the run, whose authors lost the permission to apply',
+  NeedsConfirmationAfterTasks: deciding(
+    'AfterConfirmationAfterTasks',
+    'Waits until a user confirms or discards the run, whose authors lost the permission to apply',
+  ),
+  AfterConfirmationAfterTasks: choosing('ConfirmationAfterTasks', 'ApplyQueued', 'Chooses the apply'),
+  ApplyAwaitingSlot: awaitingTurn({
+    comment: 'Waits until the apply may start a runner, where the operator limits their number',
     next: 'ApplyQueued',
-    errored: 'PlanErrored',
-    timeout: { TimeoutSeconds: 60 * days },
-    catch: [timedOut('Discarded')],
+    errored: 'ApplyErrored',
   }),
   ApplyQueued: waiting('ApplyQueued', {
     comment: 'Reserves the runner of the plan if it is ready, or starts one, and waits until it claims the apply',

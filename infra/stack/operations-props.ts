@@ -1,7 +1,7 @@
 import type * as cloudwatch from 'aws-cdk-lib/aws-cloudwatch';
 import type * as dynamodb from 'aws-cdk-lib/aws-dynamodb';
-import type * as kms from 'aws-cdk-lib/aws-kms';
 import type * as logs from 'aws-cdk-lib/aws-logs';
+import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as sqs from 'aws-cdk-lib/aws-sqs';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import type { Settings } from '#infra/settings/settings.ts';
@@ -21,7 +21,9 @@ export interface OperationsProps {
   /** Of the functions of states. */
   lifecycleLog: logs.LogGroup;
   table: dynamodb.ITable;
-  key: kms.IKey;
+  bucket: s3.IBucket;
+  /** Of the vault that copies of the table leave; undefined without backups. */
+  backupVaultName: string | undefined;
 }
 
 /** Metrics counted from logs, so that a healthy platform publishes no metric and pays for none. */

@@ -9,8 +9,10 @@ import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Aws, Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
+import { lastingPrefixes } from './bucket-rules.ts';
 import { Dashboard } from './dashboard.ts';
 import type { Counts, OperationsProps } from './operations-props.ts';
+import { replicationRule } from './replication.ts';
 import { removalPolicy } from './storage.ts';
 import { vendedLogName } from './vended-log.ts';
 
@@ -21,6 +23,13 @@ import { vendedLogName } from './vended-log.ts';
 const failedRequests = logs.FilterPattern.literal('{ $.status = "5*" && ($.status != "503" || $.error != "-") }');
 
 const period = Duration.minutes(5);
+
+interface AlarmOptions {
+  threshold?: number;
+  periods?: number;
+  /** Fires when the metric stays below the threshold, or away. */
+  isMissing?: boolean;
+}
 
 /** Monitoring for operators: the executions' log, alarms, a dashboard. */
 export class Operations extends Construct {
@@ -62,9 +71,12 @@ export class Operations extends Construct {
       'Requests of clients, runners or agents failed with an internal error. The access log has the request, the log of the function behind its route has the cause.',
       counts.apiErrors,
     );
+    // It reads the table every minute, so it also fails within minutes if the key is disabled or pending deletion: KMS has
+    // no metric for that, and its API calls reach EventBridge only in accounts with a trail (EventBridge: service events
+    // delivered via CloudTrail). DynamoDB passes on the error of KMS (aws-cdk #18616).
     this.#alarm(
       'SweepFailed',
-      'The sweep failed: runs and queues that were left behind stay so until it succeeds.',
+      'The sweep failed: runs and queues that were left behind stay so until it succeeds. If its log has "KMS key access denied", the key of table and bucket is disabled or pending deletion, and every request fails: run aws kms cancel-key-deletion, then aws kms enable-key. After seven days DynamoDB archives the table.',
       functions.Sweep.function.metricErrors({ period }),
     );
     this.#alarm(
@@ -83,7 +95,46 @@ export class Operations extends Construct {
       counts.repairs,
       { threshold: 5, periods: 3 },
     );
+    this.#watchCopies();
     new Dashboard(this, 'Dashboard', { ...props, history, counts });
+  }
+
+  /** Alarms for copies outside, if the operator chose any: a backup that stops is noticed before it is needed. */
+  #watchCopies(): void {
+    const { bucket, backupVaultName, settings } = this.#props;
+    if (backupVaultName)
+      this.#alarm(
+        'BackupMissing',
+        'No copy of the table reached the vault of backupVaultArn for two days, or since it was set. AWS Backup lists its jobs with the reasons.',
+        new cloudwatch.Metric({
+          namespace: 'AWS/Backup',
+          metricName: 'NumberOfCopyJobsCompleted',
+          dimensionsMap: { BackupVaultName: backupVaultName },
+          statistic: 'Sum',
+          period: Duration.days(1),
+        }),
+        { periods: 2, isMissing: true },
+      );
+    const { replicaBucketArn } = settings;
+    if (!replicaBucketArn) return;
+    const failed = lastingPrefixes.map((prefix): [string, cloudwatch.IMetric] => [
+      prefix,
+      new cloudwatch.Metric({
+        namespace: 'AWS/S3',
+        metricName: 'OperationsFailedReplication',
+        dimensionsMap: {
+          SourceBucket: bucket.bucketName,
+          DestinationBucket: replicaBucketArn.split(':::')[1] ?? '',
+          RuleId: replicationRule(prefix),
+        },
+        statistic: 'Sum',
+      }),
+    ]);
+    this.#alarm(
+      'ReplicationFailed',
+      'S3 could not copy objects into the bucket of replicaBucketArn: check its policy, its versioning and the key of replicaKeyArn. S3 does not try these objects again (S3 Batch Replication does).',
+      sum(Object.fromEntries(failed), 'Objects that were not copied'),
+    );
   }
 
   /** Every event of every execution without its data, kept longer than the 90 days of Step Functions. */
@@ -133,17 +184,15 @@ export class Operations extends Construct {
     ];
   }
 
+  /**
+   * Not encrypted with the platform's key: alarms must reach the operator when that key is disabled. AWS's own key for SNS
+   * does not let CloudWatch publish (re:Post: CloudWatch alarms and encrypted topics).
+   */
   #mailTopic(address: string): sns.Topic {
-    const { key } = this.#props;
-    const topic = new sns.Topic(this, 'Alarms', { masterKey: key, enforceSSL: true });
-    key.addToResourcePolicy(
-      new iam.PolicyStatement({
-        principals: [new iam.ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['kms:Decrypt', 'kms:GenerateDataKey'],
-        resources: ['*'],
-        conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } },
-      }),
-    );
+    const topic = new sns.Topic(this, 'Alarms', { enforceSSL: true });
+    acknowledge(topic, {
+      SNS2: 'Alarms contain names and fixed texts, and must be sent when the key is unusable. Companies that encrypt every topic use their own (alarmTopicArn).',
+    });
     // An explicit policy replaces the default one, which lets every principal in the account publish (SNS: access
     // policy).
     topic.addToResourcePolicy(
@@ -196,15 +245,17 @@ export class Operations extends Construct {
     name: string,
     description: string,
     metric: cloudwatch.IMetric,
-    { threshold = 1, periods = 1 }: { threshold?: number; periods?: number } = {},
+    { threshold = 1, periods = 1, isMissing = false }: AlarmOptions = {},
   ): void {
     const alarm = new cloudwatch.Alarm(this, name, {
       alarmDescription: `${this.#props.name}: ${description}`,
       metric,
       threshold,
       evaluationPeriods: periods,
-      comparisonOperator: cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-      treatMissingData: cloudwatch.TreatMissingData.NOT_BREACHING,
+      comparisonOperator: isMissing
+        ? cloudwatch.ComparisonOperator.LESS_THAN_THRESHOLD
+        : cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      treatMissingData: isMissing ? cloudwatch.TreatMissingData.BREACHING : cloudwatch.TreatMissingData.NOT_BREACHING,
     });
     alarm.addAlarmAction(...this.#topics.map((topic) => new SnsAction(topic)));
   }

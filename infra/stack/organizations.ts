@@ -2,7 +2,9 @@ import * as v from 'valibot';
 import type { OrganizationRules } from '#platform/environment.ts';
 import { texts } from './text-list.ts';
 
-/** Settings for creating organizations, and for the organizations that use groups of the sign-in issuer. */
+/** Settings for creating organizations, and for the organizations that use groups or administer SAML. */
+
+const organizationName = /^[A-Za-z0-9_-]{3,40}$/;
 
 export const organizationEntries = {
   /**
@@ -14,17 +16,24 @@ export const organizationEntries = {
   signInGroupOrganizations: v.optional(
     v.pipe(
       texts,
-      v.check((names) => names.every((name) => /^[A-Za-z0-9_-]{3,40}$/.test(name)), 'must be names of organizations'),
+      v.check((names) => names.every((name) => organizationName.test(name)), 'must be names of organizations'),
     ),
   ),
+  /**
+   * Organization, created with Bootstrap, whose owners set up SAML (`/admin/saml-settings`); without it, there is no SAML.
+   * With these settings, they can sign in as any user.
+   */
+  samlAdministrators: v.optional(v.pipe(v.string(), v.regex(organizationName, 'must be the name of an organization'))),
 };
 
 const schema = v.object(organizationEntries);
 export type OrganizationChoices = v.InferOutput<typeof schema> & { signInIssuer?: string; signInGroupsClaim?: string };
 
 export const organizationProblems = (settings: Record<string, unknown>): string[] =>
-  settings.signInGroupOrganizations !== undefined && settings.signInGroupsClaim === undefined
-    ? ['signInGroupOrganizations: needs signInGroupsClaim']
+  settings.signInGroupOrganizations !== undefined &&
+  settings.signInGroupsClaim === undefined &&
+  settings.samlAdministrators === undefined
+    ? ['signInGroupOrganizations: needs signInGroupsClaim or samlAdministrators']
     : [];
 
 /** The variable `ORGANIZATION_RULES` of functions. */
@@ -33,11 +42,13 @@ export const organizationVariable = ({
   signInGroupOrganizations: groups,
   signInIssuer,
   signInGroupsClaim,
+  samlAdministrators,
 }: OrganizationChoices): string => {
   const rules: OrganizationRules = {
-    creators: organizationCreators ?? (signInIssuer ? 'owners' : 'anyone'),
+    creators: organizationCreators ?? (signInIssuer || samlAdministrators ? 'owners' : 'anyone'),
     groups,
-    ...(signInGroupsClaim ? { readsGroups: true } : {}),
+    ...(signInGroupsClaim || samlAdministrators ? { readsGroups: true } : {}),
+    samlAdministrators,
   };
   return JSON.stringify(rules);
 };
@@ -52,6 +63,7 @@ export const localOrganizationVariable = (environment: NodeJS.ProcessEnv): strin
     signInGroupOrganizations: 'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS',
     signInGroupsClaim: 'STEPFORM_SIGN_IN_GROUPS_CLAIM',
     signInIssuer: 'STEPFORM_SIGN_IN_ISSUER',
+    samlAdministrators: 'STEPFORM_SAML_ADMINISTRATORS',
   } as const;
   const named = Object.entries(variables).map(([name, variable]) => [name, environment[variable] || undefined]);
   const values = Object.fromEntries(named.filter(([, value]) => value !== undefined)) as Record<string, string>;

@@ -5,11 +5,14 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants } from 'node:zlib';
 import { build, type Metafile, type Plugin, transform } from 'esbuild';
 import type { PageFile, PageFiles } from '#clients/web-server/files.ts';
+import { noticesOf, packagesIn } from '#infra/build/notices.ts';
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
 };
 
 const brotli = promisify(brotliCompress);
@@ -22,13 +25,13 @@ const compressed = async (name: string, content: Uint8Array): Promise<PageFile> 
   return { contentType, br: br.toString('base64') };
 };
 
-const hashed = (name: string, content: Uint8Array): string => {
+export const hashed = (name: string, content: Uint8Array): string => {
   const hash = createHash('sha256').update(content).digest('base64url').slice(0, 10);
   return `${basename(name, extname(name))}-${hash}${extname(name)}`;
 };
 
 // Browsers since spring 2024: light-dark(), Promise.withResolvers.
-const target = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
+export const browsers = ['chrome123', 'edge123', 'firefox121', 'safari17.5'];
 
 /** Style sheets that scripts import as text, minified like the page's own. */
 const styleTexts: Plugin = {
@@ -36,7 +39,7 @@ const styleTexts: Plugin = {
   setup(context) {
     context.onLoad({ filter: /\.css$/ }, async ({ path, with: { type } }) => {
       if (type !== 'text') return undefined;
-      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target });
+      const { code } = await transform(await readFile(path, 'utf8'), { loader: 'css', minify: true, target: browsers });
       return { contents: code, loader: 'text' };
     });
   },
@@ -73,11 +76,11 @@ const linked = (outputs: Outputs, script: string): string =>
     .join('');
 
 /**
- * Bundles the web page: a script, further scripts for it and for views, one style sheet, an icon. File names contain a
- * hash of the content.
+ * Bundles the web page: a script, further scripts for it and for views, one style sheet, an icon, the licences of its
+ * packages. File names contain a hash of the content.
  * @throws {BuildFailure} of esbuild
  */
-export const buildPage = async (root: string): Promise<PageFiles> => {
+export const buildPage = async (root: string): Promise<{ page: PageFiles; packages: string[] }> => {
   const source = join(root, 'functions/clients/web');
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
@@ -91,7 +94,7 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     chunkNames: '[name]-[hash]',
     platform: 'browser',
     format: 'esm',
-    target,
+    target: browsers,
     plugins: [styleTexts, sharedInOneScript],
     minify: true,
     jsx: 'automatic',
@@ -101,9 +104,12 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     logLevel: 'silent',
   });
   const icon = new Uint8Array(await readFile(join(source, 'icon.svg')));
+  const packages = packagesIn(metafile);
+  const licenses = Buffer.from(await noticesOf(packages));
   const files = [
     ...outputFiles.map(({ path, contents }) => ({ name: basename(path), contents })),
     { name: hashed('icon.svg', icon), contents: icon },
+    { name: hashed('licenses.txt', licenses), contents: licenses },
   ];
   const pathOf = (pattern: RegExp) => Object.keys(metafile.outputs).find((path) => pattern.test(path)) ?? '';
   const script = pathOf(/page-\w+\.js$/);
@@ -111,19 +117,10 @@ export const buildPage = async (root: string): Promise<PageFiles> => {
     .replace('{{script}}', basename(script))
     .replace('\n    {{parts}}', linked(metafile.outputs, script))
     .replace('{{style}}', basename(pathOf(/page-\w+\.css$/)))
-    .replace('{{icon}}', hashed('icon.svg', icon));
+    .replace('{{icon}}', hashed('icon.svg', icon))
+    .replace('{{licenses}}', hashed('licenses.txt', licenses));
   const assets = files.map(async ({ name, contents }) => [name, await compressed(name, contents)] as const);
-  return { html, assets: Object.fromEntries(await Promise.all(assets)) };
+  const description = JSON.stringify(JSON.parse(await readFile(join(root, 'infra/docs/openapi.json'), 'utf8')));
+  const openapi = await compressed('openapi.json', Buffer.from(description));
+  return { page: { html, assets: Object.fromEntries(await Promise.all(assets)), openapi }, packages };
 };
-
-/** Allows the function that serves the page to import it: `stepform:page`. */
-export const pagePlugin = (root: string): Plugin => ({
-  name: 'page',
-  setup(context) {
-    context.onResolve({ filter: /^stepform:page$/ }, () => ({ path: 'page', namespace: 'stepform' }));
-    context.onLoad({ filter: /.*/, namespace: 'stepform' }, async () => ({
-      contents: JSON.stringify(await buildPage(root)),
-      loader: 'json',
-    }));
-  },
-});

@@ -19,6 +19,7 @@ import { Operations } from './operations.ts';
 import { Runners } from './runner.ts';
 import { Lifecycle } from './state-machine.ts';
 import type { PlatformStorage } from './storage.ts';
+import { TableBackup } from './table-backup.ts';
 import { type Parts, variableGroups } from './variables.ts';
 
 type Handlers = Record<FunctionId, PlatformFunction>;
@@ -75,6 +76,8 @@ export class Platform extends Construct {
       clusterArn: runners.clusterArn,
       bucketName: storage.bucket.bucketName,
     });
+    const { backupVaultArn: vaultArn } = settings;
+    const backup = vaultArn ? new TableBackup(this, 'Backup', { settings, name, storage, vaultArn }) : undefined;
     new Operations(this, 'Operations', {
       settings,
       name,
@@ -85,7 +88,8 @@ export class Platform extends Construct {
       sweepLog: this.#logs.of('Sweep'),
       lifecycleLog: this.#logs.of('Complete'),
       table: storage.table,
-      key: storage.key,
+      bucket: storage.bucket,
+      backupVaultName: backup?.vaultName,
     });
     this.url = api.url;
     this.environmentsUrl = environments.url;
@@ -103,10 +107,13 @@ export class Platform extends Construct {
     parts.commitStatus = commitStatus.function;
     const environmentLogs = build('EnvironmentLogs');
     parts.environmentLogs = environmentLogs.function;
+    const compilePolicies = build('CompilePolicies');
+    parts.compilePolicies = compilePolicies.function;
     const invoked = {
       ...record(['Notify', 'Trace', 'EnvironmentSettle', 'FetchCommit', 'FetchProvider'], build),
       CommitStatus: commitStatus,
       EnvironmentLogs: environmentLogs,
+      CompilePolicies: compilePolicies,
     };
     parts.notify = invoked.Notify.function;
     parts.trace = invoked.Trace.function;

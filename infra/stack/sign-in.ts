@@ -1,9 +1,12 @@
 import * as v from 'valibot';
-import type { SignInSettings } from '#platform/environment.ts';
+import type { OidcSettings, SignInSettings } from '#platform/environment.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { texts, yesOrNo } from './text-list.ts';
 
-/** Settings of the sign-in issuer (OpenID Connect), and the variable that functions read. */
+/**
+ * Settings of sign-in, and the variable that functions read: the OpenID Connect issuer, and rules that apply to SAML too,
+ * whose own settings are in the table (resources/sign-in/saml/settings).
+ */
 
 const names = (pattern: RegExp, message: string) =>
   v.pipe(
@@ -39,7 +42,7 @@ export const signInEntries = {
   signInTrustEmails: v.optional(yesOrNo),
   /**
    * The platform's address in browsers, if it is not the API's own: behind a CDN or a proxy, or below a path prefix.
-   * The issuer redirects to `/oauth/callback` below it.
+   * The issuer redirects to `/oauth/callback` below it; SAML responses are for `/users/saml/auth`.
    */
   signInBaseUrl: v.optional(
     v.pipe(
@@ -61,7 +64,7 @@ export const signInEntries = {
 };
 
 const schema = v.object(signInEntries);
-export type SignInChoices = v.InferOutput<typeof schema>;
+export type SignInChoices = v.InferOutput<typeof schema> & { samlAdministrators?: string };
 
 /** Issuers at which every person can have an account. */
 const openToAll = [
@@ -69,11 +72,17 @@ const openToAll = [
   'https://login.microsoftonline.com/9188040d-6c67-4c5b-b112-36a304b66dad',
 ];
 
+/** Settings that apply to SAML too. */
+const shared = ['signInEmailDomains', 'signInTrustEmails', 'signInBaseUrl'];
+
 /** Problems between settings that are each valid. */
 export const signInProblems = (settings: Record<string, unknown>): string[] => {
-  const { signInIssuer: issuer, signInClientId, signInEmailDomains } = settings;
-  const others = Object.keys(signInEntries).filter((name) => name !== 'signInIssuer' && name in settings);
-  if (issuer === undefined) return others.map((name) => `${name}: needs signInIssuer`);
+  const { signInIssuer: issuer, signInClientId, signInEmailDomains, samlAdministrators } = settings;
+  if (issuer === undefined) {
+    const others = Object.keys(signInEntries).filter((name) => name in settings);
+    const alone = others.filter((name) => samlAdministrators === undefined || !shared.includes(name));
+    return alone.map((name) => `${name}: needs signInIssuer${shared.includes(name) ? ' or samlAdministrators' : ''}`);
+  }
   return [
     ...(signInClientId === undefined ? ['signInClientId: is needed with signInIssuer'] : []),
     ...(openToAll.some((prefix) => String(issuer).startsWith(prefix)) && signInEmailDomains === undefined
@@ -83,22 +92,33 @@ export const signInProblems = (settings: Record<string, unknown>): string[] => {
 };
 
 /** @param clientSecret where there is no Parameter Store */
-const settingsOf = (choices: SignInChoices, clientSecret?: string): SignInSettings => ({
-  issuer: choices.signInIssuer ?? '',
-  clientId: choices.signInClientId ?? '',
-  clientSecretParameter: choices.signInSecretParameter,
-  clientSecret,
-  name: choices.signInName,
-  scopes: choices.signInScopes ?? 'openid email profile',
-  emailDomains: choices.signInEmailDomains ?? [],
-  trustEmails: choices.signInTrustEmails ?? false,
-  baseUrl: choices.signInBaseUrl,
-  groupsClaim: choices.signInGroupsClaim,
-});
+const oidcOf = (choices: SignInChoices, clientSecret?: string): OidcSettings | undefined =>
+  choices.signInIssuer === undefined
+    ? undefined
+    : {
+        issuer: choices.signInIssuer,
+        clientId: choices.signInClientId ?? '',
+        clientSecretParameter: choices.signInSecretParameter,
+        clientSecret,
+        name: choices.signInName,
+        scopes: choices.signInScopes ?? 'openid email profile',
+        groupsClaim: choices.signInGroupsClaim,
+      };
 
-/** The variable `SIGN_IN` of functions; empty without an issuer. */
-export const signInVariable = (choices: SignInChoices): string =>
-  choices.signInIssuer === undefined ? '' : JSON.stringify(settingsOf(choices));
+const settingsOf = (choices: SignInChoices, clientSecret?: string): string => {
+  const oidc = oidcOf(choices, clientSecret);
+  if (!oidc && choices.samlAdministrators === undefined) return '';
+  const settings: SignInSettings = {
+    emailDomains: choices.signInEmailDomains ?? [],
+    trustEmails: choices.signInTrustEmails ?? false,
+    baseUrl: choices.signInBaseUrl,
+    oidc,
+  };
+  return JSON.stringify(settings);
+};
+
+/** The variable `SIGN_IN` of functions; empty if users sign in with tokens only. */
+export const signInVariable = (choices: SignInChoices): string => settingsOf(choices);
 
 const isLoopback = (text: string): boolean =>
   URL.canParse(text) && /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/|$)/.test(text);
@@ -129,13 +149,13 @@ export const localSignInVariable = (environment: NodeJS.ProcessEnv): string => {
   const named = Object.keys(local.entries).map((name) => [name, environment[variableOf(name)] || undefined] as const);
   const values = Object.fromEntries(named.filter(([, value]) => value !== undefined));
   const { success, output, issues = [] } = v.safeParse(local, values);
+  const samlAdministrators = environment.STEPFORM_SAML_ADMINISTRATORS || undefined;
   const problems = [
     ...issues.map((issue) => `${v.getDotPath(issue)}: ${issue.issues?.at(-1)?.message ?? issue.message}`),
-    ...signInProblems(values),
+    ...signInProblems({ ...values, samlAdministrators }),
   ];
   if (problems.length || !success) {
-    throw new Error(problems.join('; ').replaceAll(/\bsignIn[A-Z]\w+/g, variableOf));
+    throw new Error(problems.join('; ').replaceAll(/\b(signIn|saml)[A-Z]\w+/g, variableOf));
   }
-  if (output.signInIssuer === undefined) return '';
-  return JSON.stringify(settingsOf(output, environment.STEPFORM_SIGN_IN_CLIENT_SECRET || undefined));
+  return settingsOf({ ...output, samlAdministrators }, environment.STEPFORM_SIGN_IN_CLIENT_SECRET || undefined);
 };

@@ -1,6 +1,7 @@
 import { Aws } from 'aws-cdk-lib/core';
 import { type Next, nextStates } from '#run/lifecycle.ts';
 import type { LifecycleFunction } from './functions.ts';
+import { again, type Catcher, type Errored, never, noCapacity, outcomes, throttled, timedOut } from './state-errors.ts';
 
 /** Builders of the run machine's states. Amazon States Language with JSONPath. */
 
@@ -11,72 +12,6 @@ const invoke = `arn:${Aws.PARTITION}:states:::lambda:invoke`;
 const invokeAndWait = `${invoke}.waitForTaskToken`;
 
 export type Arns = Record<LifecycleFunction, string>;
-type Errored = 'PlanErrored' | 'ApplyErrored';
-
-/** Retrying cannot fix these errors. */
-const never = (errors: readonly string[]) => ({ ErrorEquals: [...errors], MaxAttempts: 0 });
-
-const again = {
-  ErrorEquals: ['States.ALL'],
-  IntervalSeconds: 1,
-  BackoffRate: 2,
-  MaxDelaySeconds: 30,
-  MaxAttempts: 6,
-  JitterStrategy: 'FULL',
-};
-
-/**
- * Retries while the account's Lambda concurrency is used up (10 in a new account): the tasks of a stage, forty at most,
- * wait for each other, and no run fails.
- */
-const throttled = {
-  ErrorEquals: ['Lambda.TooManyRequestsException'],
-  IntervalSeconds: 1,
-  BackoffRate: 1.5,
-  MaxDelaySeconds: 30,
-  MaxAttempts: 60,
-  JitterStrategy: 'FULL',
-};
-
-/**
- * Without Fargate capacity the run stays queued until there is some: for three days before its plan, and again before its
- * apply. Each attempt takes up to four events of the 25,000 in an execution's history (Step Functions: quotas).
- */
-const noCapacity = {
-  ErrorEquals: ['CapacityUnavailableError'],
-  IntervalSeconds: 5,
-  BackoffRate: 1.5,
-  MaxDelaySeconds: 120,
-  MaxAttempts: 2200,
-};
-
-export interface Catcher {
-  ErrorEquals: string[];
-  ResultPath: string | null;
-  Next: string;
-}
-
-/** The time limit of a waiting state. */
-export const timedOut = (next: string): Catcher => ({
-  ErrorEquals: ['States.Timeout'],
-  ResultPath: '$.error',
-  Next: next,
-});
-
-// Both errors are States.Timeout; the ResultPath tells a missed heartbeat from a time limit.
-export const missedHeartbeat = (next: Errored): Catcher => ({
-  ErrorEquals: ['States.HeartbeatTimeout'],
-  ResultPath: '$.missedHeartbeat',
-  Next: next,
-});
-
-export const outcomes = (errored: Errored, more: Catcher[] = []): Catcher[] => [
-  { ErrorEquals: ['Canceled'], ResultPath: '$.error', Next: 'Canceled' },
-  { ErrorEquals: ['Discarded'], ResultPath: '$.error', Next: 'Discarded' },
-  ...more,
-  { ErrorEquals: ['States.ALL'], ResultPath: '$.error', Next: errored },
-];
-
 /** Identifies the waiting state and the attempt (functions/run/attempts.ts). */
 const attempt = {
   'token.$': '$$.Task.Token',
@@ -87,7 +22,8 @@ const attempt = {
 interface Common {
   comment: string;
   next: string;
-  errored: Errored;
+  /** By default before the apply. */
+  errored?: Errored;
   catch?: Catcher[];
 }
 
@@ -113,7 +49,7 @@ const waiting =
   ({ arn, unretried }: Machine) =>
   (
     name: LifecycleFunction,
-    { comment, next, errored, timeout, chooses = false, catch: more, payload = {} }: Waiting,
+    { comment, next, errored = 'PlanErrored', timeout, chooses = false, catch: more, payload = {} }: Waiting,
   ) => ({
     Type: 'Task',
     Comment: comment,
@@ -133,10 +69,31 @@ const waiting =
 const entering = (machine: Machine) => (state: Omit<Waiting, 'payload'>) =>
   waiting(machine)('EnterState', { ...state, payload: { 'state.$': '$$.State.Name' } });
 
+/** A state that waits until a user confirms, overrides or discards; after 60 days the run is discarded. */
+const deciding = (machine: Machine) => (next: string, comment: string) =>
+  entering(machine)({
+    comment,
+    next,
+    timeout: { TimeoutSeconds: 60 * days },
+    chooses: true,
+    catch: [timedOut('Discarded')],
+  });
+
+/** A state that waits for a turn, in the queue or for a slot: all have one function, which gets the state's name. */
+const awaitingTurn = (machine: Machine) => (state: Omit<Waiting, 'payload' | 'timeout'>) =>
+  waiting(machine)('AwaitTurn', {
+    ...state,
+    timeout: { TimeoutSeconds: 90 * days },
+    payload: { 'state.$': '$$.State.Name' },
+  });
+
 /** A function that does the work itself and returns the next state. */
 const checking =
   ({ arn, unretried }: Machine) =>
-  (name: LifecycleFunction, { comment, next, errored, catch: more, payload = {} }: Common & { payload?: object }) => ({
+  (
+    name: LifecycleFunction,
+    { comment, next, errored = 'PlanErrored', catch: more, payload = {} }: Common & { payload?: object },
+  ) => ({
     Type: 'Task',
     Comment: comment,
     Resource: invoke,
@@ -220,7 +177,6 @@ const tasksDone = (machine: Machine) => (stage: string, next: string) =>
     comment: 'Decides whether the stage passed: no mandatory task failed',
     payload: { stage },
     next,
-    errored: 'PlanErrored',
   });
 
 /** A step's result contains the next state. */
@@ -274,6 +230,8 @@ export const builders = (arn: Arns, meant: readonly string[]) => {
   return {
     waiting: waiting(machine),
     entering: entering(machine),
+    deciding: deciding(machine),
+    awaitingTurn: awaitingTurn(machine),
     checking: checking(machine),
     tasks: tasks(machine),
     tasksDone: tasksDone(machine),

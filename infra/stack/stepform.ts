@@ -8,6 +8,7 @@ import type * as s3 from 'aws-cdk-lib/aws-s3';
 import type * as sns from 'aws-cdk-lib/aws-sns';
 import type * as sfn from 'aws-cdk-lib/aws-stepfunctions';
 import { Construct } from 'constructs';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import type { Bundles } from '#infra/build/bundle.ts';
 import { readStamp } from '#infra/build/stamps.ts';
 import { type GivenSettings, readSettings, type Settings, SettingsError } from '#infra/settings/settings.ts';
@@ -63,8 +64,6 @@ export interface StepformProps extends Omit<GivenSettings, Replaced> {
   runnerImage?: string;
 }
 
-const publicImage = 'public.ecr.aws/docker/library/node:24-bookworm';
-
 const prebuilt = (): Bundles => {
   const bundles = readStamp<Bundles>('bundles');
   if (!bundles) throw new Error('Stepform: the functions are not built. In a checkout run npm run synth.');
@@ -95,6 +94,10 @@ const problemsOf = (props: StepformProps): string[] => {
       bucket && (configurationRetentionDays ?? runRetentionDays) !== undefined,
       'configurationRetentionDays, runRetentionDays: are lifecycle rules of bucket',
     ),
+    ...refused(
+      bucket && props.replicaBucketArn,
+      'replicaBucketArn: is replication of a created bucket; set that of bucket yourself',
+    ),
     ...refused(vpcSubnets && !vpc, 'vpcSubnets: needs vpc'),
   ];
 };
@@ -102,7 +105,17 @@ const problemsOf = (props: StepformProps): string[] => {
 const settingsOf = (props: StepformProps): Settings => {
   const problems = problemsOf(props);
   if (problems.length) throw new SettingsError(`${where}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-  const { domain, vpc, vpcSubnets, table, bucket, key, alarmTopic, runnerImage = publicImage, ...settings } = props;
+  const {
+    domain,
+    vpc,
+    vpcSubnets,
+    table,
+    bucket,
+    key,
+    alarmTopic,
+    runnerImage = referenceOf(baseImages().node),
+    ...settings
+  } = props;
   const given = {
     ...settings,
     domainName: domain?.name,

@@ -7,6 +7,7 @@ import type { Settings } from '#infra/settings/settings.ts';
 import { acknowledge } from './acknowledge.ts';
 import { type BucketRule, bucketRules } from './bucket-rules.ts';
 import type { ExistingData } from './existing-data.ts';
+import { Replication } from './replication.ts';
 
 /**
  * Retained when the stack is deleted, but not when the deployment that creates them fails: they would block the next
@@ -59,6 +60,7 @@ export class Storage extends Construct implements PlatformStorage {
   readonly table: dynamodb.ITable;
   readonly bucket: s3.IBucket;
   readonly key: kms.IKey;
+  replication?: Replication;
 
   /** @param existing parts of an earlier deployment, encrypted with its key */
   constructor(scope: Construct, id: string, settings: Settings, existing: Partial<PlatformStorage> = {}) {
@@ -134,6 +136,14 @@ export class Storage extends Construct implements PlatformStorage {
     acknowledge(bucket, {
       S1: 'Server access logs are delivered on a best-effort basis and would need a second bucket that idles at a price. The API records every read and write of a state with its user; accounts that need a record per object turn on CloudTrail data events for the bucket.',
     });
+    const { replicaBucketArn, replicaKeyArn } = settings;
+    if (replicaBucketArn && replicaKeyArn)
+      this.replication = new Replication(this, 'Replication', {
+        bucket,
+        key: this.key,
+        replicaBucketArn,
+        replicaKeyArn,
+      });
     return bucket;
   }
 }

@@ -5,6 +5,7 @@ import type { Settings } from '#infra/settings/settings.ts';
 import { environmentVariable } from './environments.ts';
 import { githubAppVariable } from './github-app.ts';
 import type { IdentityKeys } from './identity.ts';
+import { maxRunnerVariable } from './max-runners.ts';
 import { organizationVariable } from './organizations.ts';
 import type { Runners } from './runner.ts';
 import { signInVariable } from './sign-in.ts';
@@ -21,6 +22,7 @@ export type InvokedPart =
   | 'environmentSweep'
   | 'dataRetention'
   | 'commitStatus'
+  | 'compilePolicies'
   | 'fetchCommit'
   | 'fetchProvider'
   | 'versionControlEvent';
@@ -69,9 +71,10 @@ const resourceVariables = (parts: Parts) => {
     launch: () => runners.launchEnvironment(publicUrl),
     /** Empty if the image contains the program. */
     runnerProgram: () => ({ RUNNER_PROGRAM_BUCKET: runners.program?.bucketName ?? '' }),
-    /** A run that is traced records the request that created it. */
+    /** A new run records that it is limited and, if it is traced, the request that created it. */
     machine: () => ({
       STATE_MACHINE_ARN: requirePart(parts, 'machine').stateMachineArn,
+      MAX_RUNNERS: maxRunnerVariable(settings),
       ...endpointVariable(settings),
     }),
     publicUrl: () => ({ PUBLIC_URL: publicUrl }),
@@ -101,6 +104,7 @@ const functionVariables = (parts: Parts) => {
     /** For functions that post commit statuses and do not change runs. */
     statuses: () => ({ COMMIT_STATUS_FUNCTION: nameOf('commitStatus') }),
     commits: () => ({ FETCH_COMMIT_FUNCTION: nameOf('fetchCommit') }),
+    compilePolicies: () => ({ COMPILE_POLICIES_FUNCTION: nameOf('compilePolicies') }),
     fetchProvider: () => ({ FETCH_PROVIDER_FUNCTION: nameOf('fetchProvider') }),
     versionControl: () => ({ VERSION_CONTROL_EVENT_FUNCTION: nameOf('versionControlEvent') }),
     environmentLogs: () => ({ ENVIRONMENT_LOGS_FUNCTION: nameOf('environmentLogs') }),
@@ -126,6 +130,7 @@ const settingVariables = ({ settings }: Parts) => ({
   signIn: () => ({ SIGN_IN: signInVariable(settings) }),
   githubApp: () => ({ GITHUB_APP: githubAppVariable(settings) }),
   traces: () => traceVariables(settings),
+  maxRunners: () => ({ MAX_RUNNERS: maxRunnerVariable(settings) }),
   warmRunners: () => ({ WARM_RUNNERS: warmRunnerVariable(settings) }),
   runnerTerraform: () => ({
     RUNNER_TERRAFORM_VERSION: settings.terraformEngine === 'terraform' ? settings.terraformVersion : '',

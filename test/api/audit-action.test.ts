@@ -19,6 +19,14 @@ it.each([
   ['POST', '/organizations/{organization}/tasks', 'task create', 'organization', true],
   ['POST', '/policy-sets/{set}/versions', 'version create', 'set', true],
   ['PATCH', '/account/update', 'account update', undefined, false],
+  ['PATCH', '/admin/saml-settings', 'saml_setting update', undefined, false],
+  [
+    'POST',
+    '/admin/saml-settings/actions/revoke-old-certificate',
+    'saml_setting revoke_old_certificate',
+    undefined,
+    false,
+  ],
   [
     'PATCH',
     '/organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { logPath } from '#resources/runs/log-links.ts';
 import type { Run } from '#run/run.ts';
 import { eventOf, startApi } from '#test/support/api.ts';
@@ -10,11 +10,7 @@ import { stateFile } from '#test/support/state.ts';
 const api = await startApi();
 const { getObject, putObject } = await import('#platform/store/bucket.ts');
 const { sha256Of } = await import('#platform/store/integrity.ts');
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const help = await runHelpers(api);
 
 const act = (path: string, action: string, sent = {}) => api.call('POST', `${path}/actions/${action}`, sent);
 

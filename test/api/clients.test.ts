@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
 /**
  * Command lines from Terraform 1.1 on, and OpenTofu: requests with headers and bodies recorded from each generation,
  * and the checks that each makes on responses before it shows a plan.
  */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 interface Client {
   /** Headers of every request. */

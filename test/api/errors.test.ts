@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { expect, it, vi } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 
 /** Errors for invalid requests. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const path = 'organizations/acme/workspaces';
 

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { startTaskServer, status } from '#test/support/task-server.ts';
-import { fillPath, makeWorld, type World } from '#test/support/world.ts';
+import { fillPath, makeWorld } from '#test/support/world.ts';
 
 /**
  * Every writable attribute of every resource: written, read, listed, included, kept while others are written, and
@@ -27,29 +27,16 @@ interface Resource {
   make(): Promise<string>;
   /** Path of its list. */
   list?: string | ((path: string) => string);
-  /** Request that includes the resource, from its document. */
-  include?: (relationships: Related) => string;
   samples: Record<string, Sample>;
 }
-
-type Related = Record<string, { data: { id: string } }>;
 
 /** Receives the verification when a run task is created or enabled. */
 const server = await startTaskServer();
 server.answer = status(200);
 
-let api: Api;
-let world: World;
-beforeAll(async () => {
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  api = await startApi();
-  world = await makeWorld(api);
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
-});
+process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+const api = await startApi();
+const world = await makeWorld(api);
 
 const acme = 'organizations/acme';
 const text = (write = 'some text'): Sample => ({ write });
@@ -68,6 +55,20 @@ const workspace = () => createOne(`${acme}/workspaces`, 'workspaces', { name: un
 const team = async () => (await createOne(`${acme}/teams`, 'teams', { name: uniqueName('every') })).split('/')[1];
 const parts = (value: object) => ({ write: value, with: { access: 'custom' }, cleared: 'fixed' as const });
 
+const variables = (path: string, category: string, more: Resource['samples'] = {}): Resource => {
+  const at = fillPath(path, world);
+  return {
+    make: () => createOne(at, at, { key: uniqueName('k'), category }),
+    list: at,
+    samples: {
+      ...{ key: named('renamed'), value: text('[1]'), category: fixed(category), ...more },
+      sensitive: { write: true, cleared: 'fixed' },
+    },
+  };
+};
+const newTask = () =>
+  createOne(`${acme}/tasks`, 'tasks', { name: uniqueName('t'), category: 'task', url: server.url, enabled: false });
+
 const resources: Record<string, Resource> = {
   organizations: {
     make: async () => {
@@ -81,6 +82,8 @@ const resources: Record<string, Resource> = {
       'session-timeout': text(60 as never),
       'session-remember': text(90 as never),
       'sso-max-token-age': text(90 as never),
+      // The owner who writes it is exempt.
+      'sso-required': on,
       // The token of this test never expires.
       'max-ttl-enabled': off,
       'owners-team-saml-role-id': text('owners'),
@@ -211,49 +214,12 @@ const resources: Record<string, Resource> = {
     list: `${acme}/varsets`,
     samples: { name: named('renamed'), description: text(), global: on, priority: on },
   },
-  vars: {
-    make: async () => {
-      const at = `workspaces/${world.workspace}/vars`;
-      return createOne(at, at, { key: uniqueName('k'), category: 'terraform' });
-    },
-    list: (path) => path.replace(/\/[^/]+$/, ''),
-    samples: {
-      key: named('renamed'),
-      value: text('[1]'),
-      description: text(),
-      hcl: on,
-      category: fixed('terraform'),
-      sensitive: { write: true, cleared: 'fixed' },
-    },
-  },
-  'vars of variable sets': {
-    make: async () => {
-      const at = fillPath('varsets/{varset}/relationships/vars', world);
-      return createOne(at, at, { key: uniqueName('k'), category: 'terraform' });
-    },
-    list: (path) => path.replace(/\/[^/]+$/, ''),
-    samples: {
-      key: named('renamed'),
-      value: text('[1]'),
-      description: text(),
-      hcl: on,
-      category: fixed('terraform'),
-      sensitive: { write: true, cleared: 'fixed' },
-    },
-  },
-  parameters: {
-    make: async () => {
-      const at = fillPath('policy-sets/{policySet}/parameters', world);
-      return createOne(at, at, { key: uniqueName('k'), category: 'policy-set' });
-    },
-    list: (path) => path.replace(/\/[^/]+$/, ''),
-    samples: {
-      key: named('renamed'),
-      value: text(),
-      category: fixed('policy-set'),
-      sensitive: { write: true, cleared: 'fixed' },
-    },
-  },
+  vars: variables('workspaces/{workspace}/vars', 'terraform', { description: text(), hcl: on }),
+  'vars of variable sets': variables('varsets/{varset}/relationships/vars', 'terraform', {
+    description: text(),
+    hcl: on,
+  }),
+  parameters: variables('policy-sets/{policySet}/parameters', 'policy-set'),
   'notification-configurations': {
     make: () =>
       createOne(`workspaces/${world.workspace}/notification-configurations`, 'notification-configurations', {
@@ -301,13 +267,7 @@ const resources: Record<string, Resource> = {
     },
   },
   tasks: {
-    make: () =>
-      createOne(`${acme}/tasks`, 'tasks', {
-        name: uniqueName('t'),
-        category: 'task',
-        url: server.url,
-        enabled: false,
-      }),
+    make: newTask,
     list: `${acme}/tasks`,
     samples: {
       name: named('renamed'),
@@ -323,14 +283,7 @@ const resources: Record<string, Resource> = {
   },
   'workspace tasks': {
     make: async () => {
-      const id = (
-        await createOne(`${acme}/tasks`, 't', {
-          name: uniqueName('t'),
-          category: 'task',
-          url: server.url,
-          enabled: false,
-        })
-      ).split('/')[1];
+      const id = (await newTask()).split('/')[1];
       const at = `${await workspace()}/tasks`;
       return createOne(at, at, { 'enforcement-level': 'advisory' }, { task: to('tasks', id) });
     },
@@ -387,8 +340,14 @@ const resources: Record<string, Resource> = {
 
 /** Tests of other routes that change attributes. */
 const elsewhere: Record<string, string> = {
+  'organizations/{organization}/scim-configuration': 'test/resources/scim/attacks.test.ts',
   'account/update': 'test/resources/users',
+  'admin/opa-versions/{version}': 'test/resources/policies',
+  'admin/organizations/{organization}': 'module sharing: test/resources/registry',
+  'admin/organizations/{organization}/relationships/module-consumers': 'a list of organizations',
+  'admin/sentinel-versions/{version}': 'test/resources/policies',
   'admin/banners/{banner}': 'shown with the account: test/resources/organizations/banners',
+  'admin/saml-settings': 'test/resources/sign-in/saml',
   'no-code-modules/{noCode}': 'test/features/no-code',
   'organizations/{organization}/tests/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/vars/{variable}':
     'as of workspaces; environment variables only: test/features/module-tests',
@@ -400,6 +359,7 @@ const elsewhere: Record<string, string> = {
     'test/resources/registry',
   'organizations/{organization}/registry-modules/{registry}/{namespace}/{moduleName}/{moduleProvider}/{moduleVersion}':
     'test/resources/registry',
+  'organizations/{organization}/registry-providers/{registry}/{namespace}/{providerName}': 'test/resources/registry',
   'organizations/{organization}/relationships/data-retention-policy': 'test/removal/retention',
   'organizations/{organization}/token-ttl-policies': 'test/resources/organizations',
   'organizations/{organization}/workspaces/{name}': 'workspaces, by name',
@@ -433,7 +393,6 @@ const onlyListed = `${acme}/reserved-tag-keys`;
 interface Document {
   id: string;
   attributes: Record<string, unknown>;
-  relationships: Related;
 }
 
 const read = async (path: string): Promise<Document> => (await api.get(path)).body.data;

@@ -1,10 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import type { Route } from '#api/route.ts';
 import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
-import { type Frozen, freeze } from '#test/support/frozen-table.ts';
+import { freeze } from '#test/support/frozen-table.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { type Caller, makeCallers } from '#test/support/roles.ts';
 import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
+
+// Each asks every route.
+vi.setConfig({ testTimeout: 400_000 });
 
 /**
  * Every route, called by every role in the permission table, with foreign ids: of another organization, of a deleted
@@ -12,17 +15,6 @@ import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/
  * meanwhile (support/frozen-table.ts): an attempted write becomes an internal error, so that only a 4xx response
  * proves that the request revealed and changed nothing.
  */
-
-let api: Api;
-let world: World;
-let foreign: Record<'of another organization' | 'of a deleted organization' | 'of another kind', World>;
-/** In the same organization, in a project on which the callers have no grants. */
-let hidden: World;
-let callers: Caller[];
-let guarded: Route[];
-let frozen: Frozen;
-/** Ids that the API never shows to members of the organization. */
-let secrets: string[];
 
 const organizationOf = async (name: string): Promise<{ things: World; as: Api }> => {
   const stranger = await (await memberHelpers()).newUser(`owner-of-${name}`);
@@ -38,35 +30,35 @@ const shuffled = (things: World): World => {
   return Object.fromEntries(names.map((name, i) => [name, things[names[(i + 7) % names.length] ?? ''] ?? '']));
 };
 
-beforeAll(async () => {
-  api = await startApi();
-  const { routes } = await import('#public-api/all-routes.ts');
-  guarded = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
-  world = await makeWorld(api);
-  hidden = await makeWorld(api);
-  const elsewhere = await organizationOf('elsewhere');
-  const gone = await organizationOf('gone');
-  callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
-  const { finishRun } = await import('#lifecycle/phases/finish.ts');
-  await finishRun(gone.things.run ?? '', 'Canceled');
-  const { data: workspaces } = (await gone.as.get('organizations/gone/workspaces')).body;
-  for (const path of [...workspaces.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {
-    const deleted = await gone.as.call('DELETE', path);
-    if (deleted.status >= 300) throw new Error(JSON.stringify(deleted.body));
-  }
-  foreign = {
-    'of another organization': elsewhere.things,
-    'of a deleted organization': gone.things,
-    'of another kind': shuffled(world),
-  };
-  const ids = [elsewhere.things, gone.things].flatMap((things) => Object.values(things));
-  secrets = ids.filter((id) => /^[a-z]+-[A-Za-z0-9]{16}/.test(id));
-  frozen = freeze();
-}, 120_000);
-afterAll(async () => {
-  frozen?.thaw();
-  await api.close();
-});
+const api = await startApi();
+const { routes } = await import('#public-api/all-routes.ts');
+const guarded: Route[] = routes.filter(({ access, finder }) => access !== 'anyone' && finder);
+const world = await makeWorld(api);
+/** In the same organization, in a project on which the callers have no grants. */
+const hidden = await makeWorld(api);
+const elsewhere = await organizationOf('elsewhere');
+const gone = await organizationOf('gone');
+const callers: Caller[] = await makeCallers(
+  { workspace: world.workspace ?? '', project: world.project ?? '' },
+  api.token,
+);
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
+await finishRun(gone.things.run ?? '', 'Canceled');
+const { data: left } = (await gone.as.get('organizations/gone/workspaces')).body;
+for (const path of [...left.map(({ id }: { id: string }) => `workspaces/${id}`), 'organizations/gone']) {
+  const deleted = await gone.as.call('DELETE', path);
+  if (deleted.status >= 300) throw new Error(JSON.stringify(deleted.body));
+}
+const foreign: Record<'of another organization' | 'of a deleted organization' | 'of another kind', World> = {
+  'of another organization': elsewhere.things,
+  'of a deleted organization': gone.things,
+  'of another kind': shuffled(world),
+};
+const ids = [elsewhere.things, gone.things].flatMap((things) => Object.values(things));
+/** Ids that the API never shows to members of the organization. */
+const secrets: string[] = ids.filter((id) => /^[a-z]+-[A-Za-z0-9]{16}/.test(id));
+const frozen = freeze();
+afterAll(() => frozen?.thaw());
 
 const ofElsewhere = ({ role }: Caller) => role === 'owner elsewhere';
 /** The owner tries all of them; each other caller tries one, so that every route gets each id from some caller. */
@@ -118,131 +110,81 @@ describe('ids that select the subject of a route', () => {
   });
 });
 
+type Related = [type: string, thing: string, many?: 'many'];
+
 interface Body {
-  method: 'POST' | 'PATCH' | 'DELETE';
+  method: string;
   path: string;
   attributes?: () => object;
   /** By name: type, the world's resource, and whether it is a list. */
-  relationships?: Record<string, [type: string, thing: string, many?: 'many']>;
+  relationships?: Record<string, Related>;
   /** The body is a list of such resources. */
-  list?: [type: string, thing: string];
+  list?: Related;
   /** Other relationships that the request needs. */
-  needs?: Record<string, [type: string, thing: string]>;
+  needs?: Record<string, Related>;
 }
 
-const named = (prefix: string) => () => ({ name: uniqueName(prefix) });
-const places: Body['relationships'] = {
-  workspaces: ['workspaces', 'workspace', 'many'],
-  projects: ['projects', 'project', 'many'],
-};
+const named = (more: object = {}) => ({ attributes: () => ({ name: uniqueName('new'), ...more }) });
+const granted = { attributes: () => ({ access: 'read' }) };
+const workspace: Related = ['workspaces', 'workspace'];
+const project: Related = ['projects', 'project'];
+const team: Related = ['teams', 'team'];
+const policy: Related = ['policies', 'policy'];
+const workspaces: Related = ['workspaces', 'workspace', 'many'];
+const projects: Related = ['projects', 'project', 'many'];
+const allowed = { 'allowed-workspaces': workspaces, 'allowed-projects': projects };
+
+const post = (path: string, relationships: Record<string, Related>, more: Partial<Body> = {}): Body => ({
+  ...{ method: 'POST', path, relationships },
+  ...more,
+});
+const patch = (path: string, relationships: Record<string, Related>): Body => ({
+  method: 'PATCH',
+  path,
+  relationships,
+});
+const list = (path: string, list: Related): Body => ({ method: 'POST', path, list });
 
 /** Every relationship in a request body. */
 const bodies: Body[] = [
-  {
-    method: 'POST',
-    path: 'organizations/{organization}/workspaces',
-    attributes: named('new'),
-    relationships: { project: ['projects', 'project'] },
-  },
-  { method: 'PATCH', path: 'workspaces/{workspace}', relationships: { project: ['projects', 'project'] } },
-  {
-    method: 'POST',
-    path: 'runs',
-    relationships: { workspace: ['workspaces', 'workspace'] },
-  },
-  {
-    method: 'POST',
-    path: 'runs',
-    needs: { workspace: ['workspaces', 'workspace'] },
-    relationships: { 'configuration-version': ['configuration-versions', 'configuration-versions'] },
-  },
-  {
-    method: 'POST',
-    path: 'team-workspaces',
-    attributes: () => ({ access: 'read' }),
-    needs: { workspace: ['workspaces', 'workspace'] },
-    relationships: { team: ['teams', 'team'] },
-  },
-  {
-    method: 'POST',
-    path: 'team-workspaces',
-    attributes: () => ({ access: 'read' }),
-    needs: { team: ['teams', 'team'] },
-    relationships: { workspace: ['workspaces', 'workspace'] },
-  },
-  {
-    method: 'POST',
-    path: 'team-projects',
-    attributes: () => ({ access: 'read' }),
-    needs: { team: ['teams', 'team'] },
-    relationships: { project: ['projects', 'project'] },
-  },
-  {
-    method: 'POST',
-    path: 'team-projects',
-    attributes: () => ({ access: 'read' }),
-    needs: { project: ['projects', 'project'] },
-    relationships: { team: ['teams', 'team'] },
-  },
-  {
-    method: 'POST',
-    path: 'organizations/{organization}/varsets',
-    attributes: named('set'),
-    relationships: { parent: ['projects', 'project'], ...places },
-  },
-  { method: 'PATCH', path: 'varsets/{varset}', relationships: places },
-  { method: 'POST', path: 'varsets/{varset}/relationships/workspaces', list: ['workspaces', 'workspace'] },
-  { method: 'POST', path: 'varsets/{varset}/relationships/projects', list: ['projects', 'project'] },
-  {
-    method: 'POST',
-    path: 'organizations/{organization}/policies',
-    attributes: () => ({ name: uniqueName('policy'), kind: 'opa', query: 'data.a.deny' }),
-    relationships: { 'policy-sets': ['policy-sets', 'policySet', 'many'] },
-  },
-  {
-    method: 'POST',
-    path: 'organizations/{organization}/policy-sets',
-    attributes: () => ({ name: uniqueName('set'), kind: 'opa' }),
-    relationships: {
+  post('organizations/{organization}/workspaces', { project }, named()),
+  patch('workspaces/{workspace}', { project }),
+  post('runs', { workspace }),
+  post(
+    'runs',
+    { 'configuration-version': ['configuration-versions', 'configuration-versions'] },
+    { needs: { workspace } },
+  ),
+  post('team-workspaces', { team }, { ...granted, needs: { workspace } }),
+  post('team-workspaces', { workspace }, { ...granted, needs: { team } }),
+  post('team-projects', { project }, { ...granted, needs: { team } }),
+  post('team-projects', { team }, { ...granted, needs: { project } }),
+  post('organizations/{organization}/varsets', { parent: project, workspaces, projects }, named()),
+  patch('varsets/{varset}', { workspaces, projects }),
+  list('varsets/{varset}/relationships/workspaces', workspace),
+  list('varsets/{varset}/relationships/projects', project),
+  post(
+    'organizations/{organization}/policies',
+    { 'policy-sets': ['policy-sets', 'policySet', 'many'] },
+    named({ kind: 'opa', query: 'data.a.deny' }),
+  ),
+  post(
+    'organizations/{organization}/policy-sets',
+    {
       policies: ['policies', 'policy', 'many'],
-      ...places,
-      'workspace-exclusions': ['workspaces', 'workspace', 'many'],
-      'project-exclusions': ['projects', 'project', 'many'],
+      ...{ workspaces, projects, 'workspace-exclusions': workspaces, 'project-exclusions': projects },
     },
-  },
-  { method: 'POST', path: 'policy-sets/{policySet}/relationships/policies', list: ['policies', 'policy'] },
-  { method: 'POST', path: 'policy-sets/{policySet}/relationships/workspaces', list: ['workspaces', 'workspace'] },
-  { method: 'POST', path: 'policy-sets/{policySet}/relationships/projects', list: ['projects', 'project'] },
-  {
-    method: 'POST',
-    path: 'organizations/{organization}/agent-pools',
-    attributes: named('pool'),
-    relationships: {
-      'allowed-workspaces': ['workspaces', 'workspace', 'many'],
-      'allowed-projects': ['projects', 'project', 'many'],
-      'excluded-workspaces': ['workspaces', 'workspace', 'many'],
-    },
-  },
-  {
-    method: 'PATCH',
-    path: 'agent-pools/{pool}',
-    relationships: {
-      'allowed-workspaces': ['workspaces', 'workspace', 'many'],
-      'allowed-projects': ['projects', 'project', 'many'],
-    },
-  },
-  { method: 'POST', path: 'projects/{project}/relationships/workspaces', list: ['workspaces', 'workspace'] },
-  {
-    method: 'POST',
-    path: 'workspaces/{workspace}/relationships/remote-state-consumers',
-    list: ['workspaces', 'workspace'],
-  },
-  { method: 'POST', path: 'tags/{tag}/relationships/workspaces', list: ['workspaces', 'workspace'] },
-  {
-    method: 'POST',
-    path: 'teams/{team}/relationships/organization-memberships',
-    list: ['organization-memberships', 'membership'],
-  },
+    named({ kind: 'opa' }),
+  ),
+  list('policy-sets/{policySet}/relationships/policies', policy),
+  list('policy-sets/{policySet}/relationships/workspaces', workspace),
+  list('policy-sets/{policySet}/relationships/projects', project),
+  post('organizations/{organization}/agent-pools', { ...allowed, 'excluded-workspaces': workspaces }, named()),
+  patch('agent-pools/{pool}', allowed),
+  list('projects/{project}/relationships/workspaces', workspace),
+  list('workspaces/{workspace}/relationships/remote-state-consumers', workspace),
+  list('tags/{tag}/relationships/workspaces', workspace),
+  list('teams/{team}/relationships/organization-memberships', ['organization-memberships', 'membership']),
 ];
 
 const manyOf = (identifier: object, many?: 'many') => ({ data: many ? [identifier] : identifier });

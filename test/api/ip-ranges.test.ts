@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { readSettings } from '#infra/settings/settings.ts';
 import { localIpRangeVariables } from '#infra/stack/ip-ranges.ts';
-import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { eventOf, startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+await startApi();
 
 const read = async () => {
   const { handler } = await import('#public-api/api.ts');

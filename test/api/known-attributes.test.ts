@@ -1,27 +1,19 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '#api/route.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
-import { fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
+import { fillPath, makeWorld, namedIn } from '#test/support/world.ts';
 
 /** The attributes of a document are applied or rejected by name; read-only attributes are ignored. */
 
-let api: Api;
-let world: World;
-let writes: Route[];
-
-beforeAll(async () => {
-  api = await startApi();
-  world = await makeWorld(api);
-  const { routes } = await import('#public-api/all-routes.ts');
-  writes = routes.filter(({ path, access, method }) => {
-    const readsDocument =
-      !/\/(actions|oauth|relationships\/(?!vars)\S+)(\/|$)|\/upload$|tag-bindings$|\/callback$/.test(path);
-    return (
-      path.startsWith('/api/v2/') && access !== 'anyone' && method !== 'GET' && method !== 'DELETE' && readsDocument
-    );
-  });
+const api = await startApi();
+const world = await makeWorld(api);
+const { routes } = await import('#public-api/all-routes.ts');
+const writes: Route[] = routes.filter(({ path, access, method }) => {
+  const readsDocument = !/\/(actions|oauth|relationships\/(?!vars)\S+)(\/|$)|\/upload$|tag-bindings$|\/callback$/.test(
+    path,
+  );
+  return path.startsWith('/api/v2/') && access !== 'anyone' && method !== 'GET' && method !== 'DELETE' && readsDocument;
 });
-afterAll(() => api.close());
 
 /** Routes that read only relationships, or no body. */
 const withoutAttributes = [
@@ -30,6 +22,8 @@ const withoutAttributes = [
   'PATCH /api/v2/workspaces/{workspace}/relationships/vars',
   'POST /api/v2/policy-sets/{policySet}/versions',
   'POST /api/v2/organizations/{organization}/audit-configuration/test',
+  // Where the operator allows SAML: test/resources/sign-in/saml.
+  'PATCH /api/v2/admin/saml-settings',
   // A list of plain objects.
   'POST /api/v2/policy-sets/{policySet}/tag-selectors',
   ...['cancel', 'force-cancel'].map(

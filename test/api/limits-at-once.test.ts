@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answered, startApi, uniqueName } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
 /** Limits hold for concurrent requests: the excess ones are rejected and leave nothing behind. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 interface Case {
   max: number;

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Api, startApi, uniqueName } from '#test/support/api.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** Requests that are larger than any legitimate one. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const path = 'organizations/acme/workspaces';
 const document = (attributes: object) => JSON.stringify({ data: { attributes } });

@@ -1,28 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
-import { startTaskServer, type TaskServer } from '#test/support/task-server.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answered, startApi, uniqueName } from '#test/support/api.ts';
+import { startTaskServer } from '#test/support/task-server.ts';
 
 /** Two users edit the same settings; the second gets an error instead of overwriting the first one's change. */
 
-let api: Api;
-let other: string;
-let server: TaskServer;
-beforeAll(async () => {
-  api = await startApi();
-  server = await startTaskServer();
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  const { createUser } = await import('#resources/users/users.ts');
-  const { createToken } = await import('#resources/users/tokens.ts');
-  const { addMember } = await import('#resources/users/memberships.ts');
-  const { id } = await createUser({ username: 'ada', email: 'ada@some.test' });
-  await addMember('acme', id, 'owner');
-  other = (await createToken(id, '')).secret;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
-});
+const api = await startApi();
+const server = await startTaskServer();
+process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+const { createUser } = await import('#resources/users/users.ts');
+const { createToken } = await import('#resources/users/tokens.ts');
+const { addMember } = await import('#resources/users/memberships.ts');
+const { id } = await createUser({ username: 'ada', email: 'ada@some.test' });
+await addMember('acme', id, 'owner');
+const other = (await createToken(id, '')).secret;
 
 const task = async (): Promise<string> =>
   `tasks/${await createIn('tasks', { url: server.url, category: 'task', enabled: false })}`;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
 import { startApi } from '#test/support/api.ts';
 
@@ -7,22 +7,18 @@ const table = await import('#platform/store/table.ts');
 const organization = 'many';
 const base = `organizations/${organization}`;
 const count = 150;
-let project = '';
 
 const name = (i: number) => `${['Web', 'db', 'net'][i % 3]}-${String(i).padStart(3, '0')}`;
 const all = Array.from({ length: count }, (_, i) => name(i)).sort((a, b) =>
   a.toLowerCase() < b.toLowerCase() ? -1 : 1,
 );
 
-beforeAll(async () => {
-  await api.post('organizations', { name: organization, email: 'a@b.test' });
-  project = (await api.post(`${base}/projects`, { name: 'Data' })).body.data.id;
-  const inProject = { project: { data: { type: 'projects', id: project } } };
-  const create = (i: number) =>
-    api.post(`${base}/workspaces`, { name: name(i) }, name(i).startsWith('db') ? inProject : {});
-  for (let i = 0; i < count; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => create(i + j)));
-});
-afterAll(() => api.close());
+await api.post('organizations', { name: organization, email: 'a@b.test' });
+const project = (await api.post(`${base}/projects`, { name: 'Data' })).body.data.id;
+const inProject = { project: { data: { type: 'projects', id: project } } };
+const create = (i: number) =>
+  api.post(`${base}/workspaces`, { name: name(i) }, name(i).startsWith('db') ? inProject : {});
+for (let i = 0; i < count; i += 10) await Promise.all(Array.from({ length: 10 }, (_, j) => create(i + j)));
 
 interface Named {
   attributes: { name: string };

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Route } from '#api/route.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
-import { fillPath, makeWorld, type World } from '#test/support/world.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
+import { fillPath, makeWorld } from '#test/support/world.ts';
 
 /** Every query parameter is applied, or rejected by name. */
 
-let api: Api;
-let world: World;
-let reads: Route[];
-let writes: Route[];
-
-beforeAll(async () => {
-  api = await startApi();
-  world = await makeWorld(api);
-  const { routes } = await import('#public-api/all-routes.ts');
-  const all = routes.filter(({ path, access }) => path.startsWith('/api/v2/') && access !== 'anyone');
-  reads = all.filter(({ method }) => method === 'GET');
-  writes = all.filter(({ method }) => method !== 'GET');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const world = await makeWorld(api);
+const { routes } = await import('#public-api/all-routes.ts');
+const all = routes.filter(({ path, access }) => path.startsWith('/api/v2/') && access !== 'anyone');
+const reads: Route[] = all.filter(({ method }) => method === 'GET');
+const writes: Route[] = all.filter(({ method }) => method !== 'GET');
 
 const targetOf = ({ method, path }: Route): string => `${method} ${path.replace('/api/v2', '')}`;
 

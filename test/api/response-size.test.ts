@@ -1,14 +1,23 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { json } from '#api/answer.ts';
 import { checkSize, isTooLarge, readWithin } from '#api/response-size.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { stateFile } from '#test/support/state.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
+
+/** @returns the id of the workspace's new state version */
+const withOutputs = async (workspaceId: string, values: Record<string, string>): Promise<string> => {
+  await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+  const outputs = Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, type: 'string' }]));
+  const { text, ...state } = stateFile({ outputs });
+  const uploaded = await api.post(`workspaces/${workspaceId}/state-versions`, {
+    ...state,
+    state: Buffer.from(text).toString('base64'),
+  });
+  expect(uploaded.status).toBe(201);
+  return uploaded.body.data.id;
+};
 
 it('a response is measured as Lambda does: as text in JSON', () => {
   expect(isTooLarge(json(200, 'a'.repeat(6_200_000)))).toBe(false);
@@ -42,14 +51,34 @@ it('a read stops at the response limit, and names the first item beyond it', asy
 
 it('a response that is too large is rejected with 400 and the remedy', async () => {
   const { id } = await api.workspace();
-  await api.call('POST', `workspaces/${id}/actions/lock`);
-  const { text, ...state } = stateFile({ outputs: { large: { value: '\\'.repeat(1_600_000), type: 'string' } } });
-  const uploaded = await api.post(`workspaces/${id}/state-versions`, {
-    ...state,
-    state: Buffer.from(text).toString('base64'),
-  });
-  expect(uploaded.status).toBe(201);
-  const { status, body } = await api.get(`workspaces/${id}/current-state-version-outputs`);
-  expect([status, body.errors[0].detail]).toEqual([400, expect.stringContaining('6 MB')]);
+  const state = await withOutputs(id, { large: '\\'.repeat(1_600_000) });
+  const [output] = (await api.get(`workspaces/${id}/current-state-version-outputs`)).body.data;
+  for (const path of [`state-version-outputs/${output.id}`, `state-versions/${state}?include=outputs`]) {
+    const { status, body } = await api.get(path);
+    expect([status, body.errors[0].detail]).toEqual([400, expect.stringContaining('6 MB')]);
+  }
   expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(200);
+});
+
+it('a list of outputs leaves out only values that do not fit, with their sizes', async () => {
+  const { id } = await api.workspace();
+  const state = await withOutputs(id, { a: 'x', big: '\\'.repeat(700_000), large: '\\'.repeat(900_000), z: 'y' });
+  for (const path of [`workspaces/${id}/current-state-version-outputs`, `state-versions/${state}/outputs`]) {
+    const { status, body } = await api.get(path);
+    expect(status).toBe(200);
+    const listed = body.data.map(({ attributes }: { attributes: Record<string, string> }) => [
+      attributes.name,
+      attributes.value?.length ?? null,
+      attributes['detailed-type'],
+      attributes['omitted-bytes'],
+    ]);
+    expect(listed).toEqual([
+      ['a', 1, 'string', undefined],
+      ['big', 700_000, 'string', undefined],
+      ['large', null, null, 3_600_004],
+      ['z', 1, 'string', undefined],
+    ]);
+    const { attributes } = (await api.get(`state-version-outputs/${body.data[2].id}`)).body.data;
+    expect([attributes.value.length, attributes['detailed-type']]).toEqual([900_000, 'string']);
+  }
 });

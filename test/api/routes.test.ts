@@ -1,23 +1,16 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { type Answered, type Api, startApi } from '#test/support/api.ts';
+import { afterEach, expect, it } from 'vitest';
+import { type Answered, startApi } from '#test/support/api.ts';
 import { type Frozen, freeze } from '#test/support/frozen-table.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { namedIn } from '#test/support/world.ts';
 
 /** Rules for every route: authentication, and responses for missing resources. */
 
-let api: Api;
-let routes: typeof import('#public-api/all-routes.ts')['routes'];
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-
-beforeAll(async () => {
-  api = await startApi();
-  ({ routes } = await import('#public-api/all-routes.ts'));
-  members = await memberHelpers();
-});
+const api = await startApi();
+const { routes } = await import('#public-api/all-routes.ts');
+const members = await memberHelpers();
 let frozen: Frozen | undefined;
 afterEach(() => frozen?.thaw());
-afterAll(() => api.close());
 
 const guarded = () => routes.filter(({ access }) => access !== 'anyone');
 const onSubject = () => guarded().filter(({ access }) => access !== 'any user');

@@ -1,20 +1,14 @@
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, eventOf, gzipHead, type Sent, startApi } from '#test/support/api.ts';
+import { expect, it } from 'vitest';
+import { eventOf, gzipHead, type Sent, startApi } from '#test/support/api.ts';
 
 /** Security headers of every response of every function. */
 
-let api: Api;
-let run: string;
-let version: string;
-beforeAll(async () => {
-  api = await startApi();
-  const workspace = await api.workspace();
-  version = (await api.configuration(workspace.id, { 'auto-queue-runs': false }, gzipHead)).id;
-  const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
-  run = (await api.post('runs', {}, relationships)).body.data.relationships.plan.data.id;
-});
-afterAll(() => api.close());
+const api = await startApi();
+const workspace = await api.workspace();
+const version = (await api.configuration(workspace.id, { 'auto-queue-runs': false }, gzipHead)).id;
+const relationships = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
+const run = (await api.post('runs', {}, relationships)).body.data.relationships.plan.data.id;
 
 type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 const functions = {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
@@ -8,15 +8,10 @@ import { memberHelpers } from '#test/support/members.ts';
  * organizations use them.
  */
 
-let api: Api;
-let plain: Api;
 const name = uniqueName('plain');
-beforeAll(async () => {
-  api = await startApi();
-  plain = actingAs(api, (await (await memberHelpers()).newUser(uniqueName('owner'))).token);
-  await plain.post('organizations', { name, email: 'a@example.com' });
-});
-afterAll(() => api.close());
+const api = await startApi();
+const plain = actingAs(api, (await (await memberHelpers()).newUser(uniqueName('owner'))).token);
+await plain.post('organizations', { name, email: 'a@example.com' });
 
 const callsOf = async (work: () => Promise<{ status: number }>): Promise<number> => {
   const before = api.aws.calls;

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { Permission } from '#api/permissions/permissions.ts';
 import type { Route } from '#api/route.ts';
-import { type Api, startApi } from '#test/support/api.ts';
-import { type Frozen, freeze } from '#test/support/frozen-table.ts';
+import { startApi } from '#test/support/api.ts';
+import { freeze } from '#test/support/frozen-table.ts';
 import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
 import { type Caller, makeCallers } from '#test/support/roles.ts';
 import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/world.ts';
@@ -13,14 +13,6 @@ import { bodyIn, fillPath, makeWorld, namedIn, type World } from '#test/support/
  * then frozen: reads are answered from memory and writes fail, so that permissions can be tested without making the
  * changes.
  */
-
-let api: Api;
-let world: World;
-let unknown: World;
-let callers: Caller[];
-let guarded: Route[];
-let frozen: Frozen;
-let permissions: readonly string[];
 
 const ofRegistry = [
   'registry module',
@@ -51,6 +43,7 @@ const ofOrganization = [
   'OAuth token',
   'GitHub App installation',
   'organization membership',
+  'SCIM configuration',
   'team',
   ...ofRegistry,
 ];
@@ -76,21 +69,19 @@ const grantedTo = (route: Route, role: string): ReadonlySet<string> => {
   return on(ofOrganization.includes(what) ? 'organization' : 'workspace');
 };
 
-beforeAll(async () => {
-  api = await startApi();
-  const { routes } = await import('#public-api/all-routes.ts');
-  guarded = routes.filter(({ access }) => access !== 'anyone');
-  world = await makeWorld(api);
-  const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));
-  unknown = Object.fromEntries(Object.entries(world).map(([name, id]) => [name, other(id)]));
-  callers = await makeCallers({ workspace: world.workspace ?? '', project: world.project ?? '' }, api.token);
-  ({ permissions } = await import('#api/permissions/permissions.ts'));
-  frozen = freeze();
-});
-afterAll(async () => {
-  frozen.thaw();
-  await api.close();
-});
+const api = await startApi();
+const { routes } = await import('#public-api/all-routes.ts');
+const guarded: Route[] = routes.filter(({ access }) => access !== 'anyone');
+const world = await makeWorld(api);
+const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));
+const unknown = Object.fromEntries(Object.entries(world).map(([name, id]) => [name, other(id)]));
+const callers: Caller[] = await makeCallers(
+  { workspace: world.workspace ?? '', project: world.project ?? '' },
+  api.token,
+);
+const { permissions } = await import('#api/permissions/permissions.ts');
+const frozen = freeze();
+afterAll(() => frozen.thaw());
 
 const ask = ({ method, path }: Route, things: World, token: string | null) => {
   const { query } = namedIn(things);
@@ -139,7 +130,7 @@ it('the API enforces the permission table for every role on every route', async 
     }
     expect({ role: caller.role, told }).toEqual({ role: caller.role, told: should });
   }
-});
+}, 400_000);
 
 it.each(['member', 'member of a team that has nothing', 'owner elsewhere', 'manage-run-tasks'])(
   'a %s gets the same response for hidden and missing resources, after equally many reads',

@@ -1,86 +1,74 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun } from '#test/e2e/support/waiting.ts';
 import { type Person, Scene, uniqueName } from './support.ts';
 
 /** Data of a deleted organization are inaccessible to its former owner and to the next owner of a similar name. */
 
-let scene: Scene;
+const scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
 /** Ids of the deleted organization's data. */
-let former: Person;
-let mallory: Person;
-let organization: string;
-/** Paths of its former resources. */
-let paths: string[];
-let serviceTokens: string[];
-let teamId: string;
-let invited: string;
-
-beforeAll(async () => {
-  scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
-  former = await scene.signIn();
-  mallory = await scene.signIn();
-  organization = await scene.organizationOf(former.token);
-  const { token } = former;
-  const client = new Client(scene.platform.local.url, token);
-  const workspace = await scene.workspace(token, organization);
-  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'output "secret" { value = "s" }' }));
-  const run = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
-  await client.waitForRun(run.id, isFinalRun);
-  const state = await scene.must(token, 'GET', `workspaces/${workspace.id}/current-state-version`);
-  const plan = (await scene.must(token, 'GET', `runs/${run.id}`)).relationships.plan.data.id;
-  const of = (what: string) => `organizations/${organization}/${what}`;
-  const policy = await scene.must(token, 'POST', of('policies'), {
-    data: { attributes: { name: 'p', kind: 'opa', query: 'data.a.deny', 'enforcement-level': 'advisory' } },
-  });
-  const set = await scene.must(token, 'POST', of('policy-sets'), {
-    data: { attributes: { name: 's', kind: 'opa', global: true } },
-  });
-  const varset = await scene.must(token, 'POST', of('varsets'), { data: { attributes: { name: 'v', global: true } } });
-  const task = await scene
-    .must(token, 'POST', of('tasks'), {
-      data: { attributes: { name: 't', url: scene.issuer.url, category: 'task', enabled: false } },
-    })
-    .catch(() => undefined);
-  const pool = await scene.must(token, 'POST', of('agent-pools'), { data: { attributes: { name: 'a' } } });
-  const team = await scene.team(token, {}, organization);
-  teamId = team.id;
-  const project = await scene.must(token, 'POST', of('projects'), { data: { attributes: { name: 'proj' } } });
-  const secretOf = async (path: string, attributes: object = {}): Promise<string> =>
-    (await scene.must(token, 'POST', path, { data: { attributes } })).attributes.token;
-  serviceTokens = [
-    await secretOf(of('authentication-token')),
-    await secretOf(`${of('authentication-token')}?token=audit-trails`),
-    await secretOf(`teams/${team.id}/authentication-token`),
-    await secretOf(`agent-pools/${pool.id}/authentication-tokens`, { description: 'agent' }),
-  ];
-  invited = `${uniqueName('invited')}@example.test`;
-  await scene.invite(invited, [], token, organization);
-  paths = [
-    of('workspaces'),
-    `organizations/${organization}`,
-    `organization/audit-trail?filter[organization][name]=${organization}`,
-    `workspaces/${workspace.id}`,
-    `runs/${run.id}`,
-    `plans/${plan}`,
-    `plans/${plan}/json-output`,
-    `runs/${run.id}/run-events`,
-    `configuration-versions/${version.id}`,
-    `configuration-versions/${version.id}/download`,
-    `state-versions/${state.id}`,
-    `state-versions/${state.id}/download`,
-    `policies/${policy.id}`,
-    `policy-sets/${set.id}`,
-    `varsets/${varset.id}`,
-    ...(task ? [`tasks/${task.id}`] : []),
-    `agent-pools/${pool.id}`,
-    `teams/${team.id}`,
-    `projects/${project.id}`,
-  ];
-  for (const path of paths) expect([path, (await scene.get(token, path)).status < 300]).toEqual([path, true]);
-  await scene.must(token, 'DELETE', `workspaces/${workspace.id}`);
+const former: Person = await scene.signIn();
+const mallory: Person = await scene.signIn();
+const organization = await scene.organizationOf(former.token);
+const { token } = former;
+const client = new Client(scene.platform.local.url, token);
+const workspace = await scene.workspace(token, organization);
+const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'output "secret" { value = "s" }' }));
+const run = await client.createRun(workspace.id, { 'auto-apply': true }, version.id);
+await client.waitForRun(run.id, isFinalRun);
+const state = await scene.must(token, 'GET', `workspaces/${workspace.id}/current-state-version`);
+const plan = (await scene.must(token, 'GET', `runs/${run.id}`)).relationships.plan.data.id;
+const of = (what: string) => `organizations/${organization}/${what}`;
+const policy = await scene.must(token, 'POST', of('policies'), {
+  data: { attributes: { name: 'p', kind: 'opa', query: 'data.a.deny', 'enforcement-level': 'advisory' } },
 });
-afterAll(() => scene.close());
+const set = await scene.must(token, 'POST', of('policy-sets'), {
+  data: { attributes: { name: 's', kind: 'opa', global: true } },
+});
+const varset = await scene.must(token, 'POST', of('varsets'), { data: { attributes: { name: 'v', global: true } } });
+const task = await scene
+  .must(token, 'POST', of('tasks'), {
+    data: { attributes: { name: 't', url: scene.issuer.url, category: 'task', enabled: false } },
+  })
+  .catch(() => undefined);
+const pool = await scene.must(token, 'POST', of('agent-pools'), { data: { attributes: { name: 'a' } } });
+const team = await scene.team(token, {}, organization);
+const teamId = team.id;
+const project = await scene.must(token, 'POST', of('projects'), { data: { attributes: { name: 'proj' } } });
+const secretOf = async (path: string, attributes: object = {}): Promise<string> =>
+  (await scene.must(token, 'POST', path, { data: { attributes } })).attributes.token;
+const serviceTokens: string[] = [
+  await secretOf(of('authentication-token')),
+  await secretOf(`${of('authentication-token')}?token=audit-trails`),
+  await secretOf(`teams/${team.id}/authentication-token`),
+  await secretOf(`agent-pools/${pool.id}/authentication-tokens`, { description: 'agent' }),
+];
+const invited = `${uniqueName('invited')}@example.test`;
+await scene.invite(invited, [], token, organization);
+/** Paths of its former resources. */
+const paths: string[] = [
+  of('workspaces'),
+  `organizations/${organization}`,
+  `organization/audit-trail?filter[organization][name]=${organization}`,
+  `workspaces/${workspace.id}`,
+  `runs/${run.id}`,
+  `plans/${plan}`,
+  `plans/${plan}/json-output`,
+  `runs/${run.id}/run-events`,
+  `configuration-versions/${version.id}`,
+  `configuration-versions/${version.id}/download`,
+  `state-versions/${state.id}`,
+  `state-versions/${state.id}/download`,
+  `policies/${policy.id}`,
+  `policy-sets/${set.id}`,
+  `varsets/${varset.id}`,
+  ...(task ? [`tasks/${task.id}`] : []),
+  `agent-pools/${pool.id}`,
+  `teams/${team.id}`,
+  `projects/${project.id}`,
+];
+for (const path of paths) expect([path, (await scene.get(token, path)).status < 300]).toEqual([path, true]);
+await scene.must(token, 'DELETE', `workspaces/${workspace.id}`);
 
 it('resources of a deleted workspace are hidden from owners', async () => {
   const ofWorkspace = paths.filter((path) => /^(workspaces|runs|plans|configuration|state)/.test(path));

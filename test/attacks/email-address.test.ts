@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** No user can pass for the owner of another e-mail address. */
 
 const kelvin = '\u212A';
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open({ STEPFORM_SIGN_IN_EMAIL_DOMAINS: 'example.test,kompany.test' });
-});
-afterAll(() => scene.close());
+const scene = await Scene.open({ STEPFORM_SIGN_IN_EMAIL_DOMAINS: 'example.test,kompany.test' });
 
 it('other services see no address that a user merely entered', async () => {
   const mallory = await scene.signIn();

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** A user of the issuer cannot learn which groups other users have there. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open();
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
 
 it('unknown users cannot create organizations', async () => {
   const stranger = await scene.signIn();

@@ -1,14 +1,10 @@
 import { request as httpRequest } from 'node:http';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene } from './support.ts';
 
 /** A client's made-up host name does not reach links, redirects and sign-ins of other users. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open();
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
 
 const evil = 'evil.example';
 

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Person, Scene } from './support.ts';
 
 /** An invitation from a stranger has no effect on the invited user until they accept it. */
 
-let scene: Scene;
-let victim: Person;
-let strange: string;
 let membershipId: string;
-beforeAll(async () => {
-  scene = await Scene.open();
-  // The strictest settings of an organization: sessions of its members last a minute.
-  strange = await scene.organizationOf(scene.owner, { 'session-timeout': 1 });
-  victim = await scene.signIn();
-  ({ id: membershipId } = await scene.invite(victim.account.email ?? '', [], scene.owner, strange));
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
+// The strictest settings of an organization: sessions of its members last a minute.
+const strange = await scene.organizationOf(scene.owner, { 'session-timeout': 1 });
+const victim: Person = await scene.signIn();
+({ id: membershipId } = await scene.invite(victim.account.email ?? '', [], scene.owner, strange));
 
 const idsIn = async (path: string, token = victim.token): Promise<string[]> =>
   (await scene.must(token, 'GET', path)).map(({ id }: { id: string }) => id);

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** Actions of a member of many organizations appear in the audit trail of all of them. */
 
 const many = 101;
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
-});
-afterAll(() => scene.close());
+const scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
 
 it('the audit trails of all organizations have a new token of a member of more than 100', async () => {
   const mallory = await scene.signIn();

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene } from './support.ts';
 
 /** A name that looks like another user's id receives nothing that is meant for that user. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
-});
-afterAll(() => scene.close());
+const scene = await Scene.open({ STEPFORM_ORGANIZATION_CREATORS: 'anyone' });
 
 it('a user whose username is the id of another user does not become a team member in their place', async () => {
   const victim = await scene.signIn();

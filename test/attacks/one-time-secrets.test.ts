@@ -71,7 +71,7 @@ it.runIf(isRoot && platform.caFile)('the claim of a runner is accepted once', as
     const runner = runners(dataDir).find(({ startedBy }) => startedBy === run.id);
     return runner && claimsIn(runner.process.pid).find((claim) => claim.startsWith(run.id));
   };
-  const claim = await until(async () => claimOf(), Boolean, 30_000);
+  const claim = await until(async () => claimOf(), Boolean);
   const take = async () => {
     const answer = await fetch(`${platform.url}/runner/v1/claim`, {
       method: 'POST',

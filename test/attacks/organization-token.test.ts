@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** The organization's token, which CI systems hold, never becomes an owner. */
 
-let scene: Scene;
-let token: string;
-let owners: string;
-beforeAll(async () => {
-  scene = await Scene.open();
-  const path = `organizations/${scene.organization}`;
-  token = (await scene.must(scene.owner, 'POST', `${path}/authentication-token`)).attributes.token;
-  owners = (await scene.must(token, 'GET', `${path}/teams?filter[names]=owners`))[0].id;
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
+const path = `organizations/${scene.organization}`;
+const token = (await scene.must(scene.owner, 'POST', `${path}/authentication-token`)).attributes.token;
+const owners = (await scene.must(token, 'GET', `${path}/teams?filter[names]=owners`))[0].id;
 
 it('the organization token cannot create a token of the owners team', async () => {
   const legacy = await scene.call(token, 'POST', `teams/${owners}/authentication-token`);

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { ApiError, Client, until } from '#test/e2e/support/waiting.ts';
 import {
@@ -20,13 +20,11 @@ import {
  */
 
 const files = { 'main.tf': resources(['a']) };
-let team: Resource;
-let attacker: Client;
-beforeAll(async () => {
-  team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('planners') });
-  const { attributes } = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
-  attacker = new Client(platform.url, attributes.token);
+const team: Resource = await client.create(`/organizations/${organization}/teams`, 'teams', {
+  name: newName('planners'),
 });
+const { attributes } = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
+const attacker: Client = new Client(platform.url, attributes.token);
 
 const give = (workspace: Resource, access: string): Promise<Resource> =>
   client.create(

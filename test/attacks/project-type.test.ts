@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { related } from '#clients/client/client.ts';
 import {
   newName,
@@ -14,34 +14,29 @@ import {
  * where they have no permission.
  */
 
-let own: Resource;
-let forbidden: Resource;
-let attacker: string;
-beforeAll(async () => {
-  const project = (name: string) =>
-    owner.create(`/organizations/${organization}/projects`, 'projects', { name: newName(name) });
-  [own, forbidden] = [await project('own'), await project('forbidden')];
-  // The user may create workspaces in the default project, by the flag, and in their own one.
-  const team = await owner.create(`/organizations/${organization}/teams`, 'teams', { name: newName('attackers') });
-  const { attributes } = await owner.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
-  attacker = attributes.token;
-  await owner.create(
-    '/team-projects',
-    'team-projects',
-    { access: 'maintain' },
-    { team: { data: { type: 'teams', id: team.id } }, project: { data: { type: 'projects', id: own.id } } },
-  );
-  const { data } = await owner.call('GET', `/organizations/${organization}`);
-  await owner.create(
-    '/team-projects',
-    'team-projects',
-    { access: 'maintain' },
-    {
-      team: { data: { type: 'teams', id: team.id } },
-      project: { data: { type: 'projects', id: related(data, 'default-project') } },
-    },
-  );
-});
+const project = (name: string) =>
+  owner.create(`/organizations/${organization}/projects`, 'projects', { name: newName(name) });
+const [own, forbidden] = [await project('own'), await project('forbidden')];
+// The user may create workspaces in the default project, by the flag, and in their own one.
+const team = await owner.create(`/organizations/${organization}/teams`, 'teams', { name: newName('attackers') });
+const { attributes } = await owner.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
+const attacker = attributes.token;
+await owner.create(
+  '/team-projects',
+  'team-projects',
+  { access: 'maintain' },
+  { team: { data: { type: 'teams', id: team.id } }, project: { data: { type: 'projects', id: own.id } } },
+);
+const { data } = await owner.call('GET', `/organizations/${organization}`);
+await owner.create(
+  '/team-projects',
+  'team-projects',
+  { access: 'maintain' },
+  {
+    team: { data: { type: 'teams', id: team.id } },
+    project: { data: { type: 'projects', id: related(data, 'default-project') } },
+  },
+);
 
 const send = async (method: string, path: string, data: object): Promise<{ status: number; pointer?: string }> => {
   const response = await fetch(`${platform.url}/api/v2${path}`, {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun } from '#test/e2e/support/waiting.ts';
 import { type Person, Scene } from './support.ts';
@@ -8,17 +8,10 @@ import { type Person, Scene } from './support.ts';
  * restricts it to one organization. Mallory can create an organization, but start nothing in it.
  */
 
-let scene: Scene;
-let mallory: Person;
-let organization: string;
-
-beforeAll(async () => {
-  const common = { STEPFORM_ORGANIZATION_CREATORS: 'anyone', STEPFORM_TERRAFORM_USERS: 'none' };
-  scene = await Scene.open({ ...common, STEPFORM_RUNS_OF: 'local' });
-  mallory = await scene.signIn();
-  organization = await scene.organizationOf(mallory.token);
-});
-afterAll(() => scene.close());
+const common = { STEPFORM_ORGANIZATION_CREATORS: 'anyone', STEPFORM_TERRAFORM_USERS: 'none' };
+const scene = await Scene.open({ ...common, STEPFORM_RUNS_OF: 'local' });
+const mallory: Person = await scene.signIn();
+const organization = await scene.organizationOf(mallory.token);
 
 const files = { 'main.tf': 'resource "terraform_data" "a" {}' };
 

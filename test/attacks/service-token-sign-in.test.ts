@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** A leaked token of a team or an organization is worthless once it is deleted. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open();
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
 
 const newUser = () => {
   const sub = uniqueName('mallory');

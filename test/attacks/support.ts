@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { PlatformProcess } from '#test/e2e/support/platform.ts';
 import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
+import { undoAfterFile } from '#test/support/undo.ts';
 
 /** Attackers and victims: a platform with an issuer at which any user can sign in, called from outside. */
 
@@ -47,7 +48,9 @@ export class Scene {
       ...settings,
     });
     issuer.trust(`${platform.local.url}/oauth/callback`);
-    return new Scene(issuer, platform);
+    const scene = new Scene(issuer, platform);
+    undoAfterFile(() => scene.close());
+    return scene;
   }
 
   async close(): Promise<void> {

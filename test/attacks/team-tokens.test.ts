@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** A user who manages teams can revoke tokens of those teams and of no others. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open();
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
 
 it('team managers cannot revoke tokens of the owners team and of secret teams', async () => {
   const manager = await scene.team(scene.owner, { 'organization-access': { 'manage-teams': true } });

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isSilent, newTask } from '#test/e2e/support/run-tasks.ts';
 import {
   client,
@@ -17,16 +17,10 @@ import { announce, capabilitiesIn, lifeOf, lock, type Outsider, outsiderWith, pu
 
 /** URLs that grant access: who sees them, what they allow, and when they expire. */
 
-let workspace: Resource;
-let run: Resource;
-let reader: Outsider;
-let stranger: Outsider;
-beforeAll(async () => {
-  workspace = await newWorkspace();
-  run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
-  reader = await outsiderWith(workspace, 'read');
-  stranger = await outsiderWith(await newWorkspace(), 'write');
-});
+const workspace: Resource = await newWorkspace();
+const run: Resource = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+const reader: Outsider = await outsiderWith(workspace, 'read');
+const stranger: Outsider = await outsiderWith(await newWorkspace(), 'write');
 
 /** The redirect target of a path, without following it. */
 const leads = async (token: string, path: string) => {

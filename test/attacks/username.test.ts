@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
 /** Policies read `created_by`: no user can use the name of another one. */
 
-let scene: Scene;
-beforeAll(async () => {
-  scene = await Scene.open();
-});
-afterAll(() => scene.close());
+const scene = await Scene.open();
 
 const rename = (token: string, username: string) =>
   scene.call(token, 'PATCH', 'account/update', { data: { type: 'users', attributes: { username } } });

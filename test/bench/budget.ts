@@ -7,6 +7,8 @@ import { type Figure, round, type Section, usageOf } from './figures.ts';
 
 /** Maximum usage of a small auto-applied run without watchers. */
 export const runBudget = { transitions: 7, lambdaRequests: 14, requestUnits: 68 };
+/** The goal, which the budget does not meet yet. */
+const unitsGoal = 60;
 
 export const configuration = `resource "terraform_data" "a" { input = "a" }
 resource "terraform_data" "b" { input = terraform_data.a.output }
@@ -25,7 +27,8 @@ const settled = async (platform: Local, id: string) => {
   }
 };
 
-const run = async (platform: Local, name: string) => {
+/** A small auto-applied run in a new workspace, with everything that follows its end. */
+export const measuredRun = async (platform: Local, name: string) => {
   const client = new Client(platform.url, platform.token);
   const workspace = await client.createWorkspace(platform.organization, name, { 'auto-apply': true });
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
@@ -35,7 +38,7 @@ const run = async (platform: Local, name: string) => {
 export const invocations = (steps: Step[]): Step[][] =>
   Object.values(Object.groupBy(steps, ({ trace }) => trace)).filter((one) => one !== undefined);
 
-/** Key of a count, e.g. `Runner POST /runner/v1/claim` or `Pending`. */
+/** Key of a count, e.g. `Runner POST /runner/v1/claim` or `PlanQueued`. */
 export const nameOf = (steps: Step[]): string => {
   const name = steps.find(({ service }) => service === 'lambda')?.action.replace(/Function$/, '') ?? 'unfinished';
   return [name, steps.find(({ service }) => service === 'apigateway')?.subject].filter(Boolean).join(' ');
@@ -50,8 +53,8 @@ export const budget: Section = {
   async *measure(platform): AsyncGenerator<Figure> {
     if (!platform) return;
     // A first run loads the modules and connects the clients.
-    await run(platform, 'budget-before');
-    const { steps, totals, price } = await run(platform, 'budget');
+    await measuredRun(platform, 'budget-before');
+    const { steps, totals, price } = await measuredRun(platform, 'budget');
     for (const one of invocations(steps)) {
       yield {
         name: nameOf(one),
@@ -64,11 +67,20 @@ export const budget: Section = {
       const calls = one.filter(({ service }) => service !== 'lambda' && service !== 'apigateway');
       if (process.env.BENCH_CALLS) for (const call of calls) console.log(lineOf(call));
     }
-    const { transitions, lambdaRequests, requestUnits } = runBudget;
+    const { transitions, lambdaRequests } = runBudget;
     const units = (totals.readUnits ?? 0) + (totals.writeUnits ?? 0);
+    const functions = new Set(steps.filter(({ service }) => service === 'lambda').map(({ action }) => action));
+    yield { name: 'functions, each cold in a first run', value: functions.size, unit: '', atMost: 6 };
     yield { name: 'transitions', value: totals.transitions ?? 0, unit: '', atMost: transitions };
     yield { name: 'function calls', value: totals.lambdaRequests ?? 0, unit: '', atMost: lambdaRequests };
-    yield { name: 'request units of the table', value: units, unit: '', atMost: requestUnits };
-    yield { name: 'AWS list price without Fargate', value: round(price.usdWithoutFargate, 6), unit: 'USD' };
+    yield { name: 'write units', value: totals.writeUnits ?? 0, unit: '' };
+    yield { name: 'read units', value: totals.readUnits ?? 0, unit: '' };
+    yield { name: 'request units of the table', value: units, unit: '', atMost: unitsGoal };
+    yield {
+      name: 'AWS list price without Fargate',
+      value: round(price.usdWithoutFargate, 6),
+      unit: 'USD',
+      atMost: 0.00026,
+    };
   },
 };

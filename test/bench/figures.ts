@@ -9,7 +9,11 @@ export interface Figure {
   unit: string;
   /** The target, if there is one. */
   atMost?: number;
+  atLeast?: number;
 }
+
+export const isMet = ({ value, atMost = Number.POSITIVE_INFINITY, atLeast = Number.NEGATIVE_INFINITY }: Figure) =>
+  value <= atMost && value >= atLeast;
 
 export interface Section {
   about: string;
@@ -53,6 +57,12 @@ const timesOf = async (pid: number): Promise<Times | undefined> => {
     .map(Number);
   const [parent = 0, user = 0, system = 0, endedUser = 0, endedSystem = 0] = [1, 11, 12, 13, 14].map((n) => fields[n]);
   return { pid, parent, ownMs: (user + system) * 10, endedMs: (endedUser + endedSystem) * 10 };
+};
+
+/** Resident memory of a process in MB, as `ps` shows it, with the pages of Node's own file (proc(5)). */
+export const memoryMb = async (pid: number): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024);
 };
 
 /** Processor time of a process in ms. */

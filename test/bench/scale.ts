@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
+import type { Step } from '#infra/local/aws/lambda/usage.ts';
 import type { CountedRule, FaultRule } from '#infra/local/host/faults.ts';
 import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
+import { measuredRun, unitsOf } from './budget.ts';
 import { type Figure, quantile, round, type Section } from './figures.ts';
+import { writeHistory } from './history.ts';
 
 const workspaces = Number(process.env.BENCH_WORKSPACES ?? 20);
 const runsEach = 2;
 /** AWS's quotas are scaled to this share, because this machine has about that share of AWS's speed. */
 const share = Number(process.env.BENCH_SHARE ?? 0.05);
 const readers = 20;
+/** Runs in the table for the comparison of costs; 1,000,000 take half an hour to write. */
+const stored = Number(process.env.BENCH_STORED ?? 10_000);
 
 /**
  * AWS's default quotas per second (DynamoDB: partitions; ECS: RunTask on Fargate; Step Functions: API throttling;
@@ -103,11 +108,48 @@ const watch = async (load: Load, ids: string[]): Promise<Map<string, string>> =>
   return ended;
 };
 
+/** DynamoDB: units a second of one partition. */
+const ofPartition = { writeUnits: 1000, readUnits: 3000 };
+
+/** Partitions that runs of one organization share; all others belong to one run or workspace. */
+const shared = ['ORG', 'PROJECT', 'USER', 'TOKEN', 'DRAIN'];
+
+/** Units of a run in each shared partition; a batch names each key once. */
+const unitsByPartition = (steps: Step[], kind: 'readUnits' | 'writeUnits'): Map<string, number> => {
+  const sums = new Map<string, number>();
+  for (const { service, subject = '', units } of steps) {
+    if (service !== 'dynamodb' || !units[kind]) continue;
+    const inBatch = [...subject.matchAll(/"pk":\{"S":"([A-Z]+)/g)].map(([, name]) => name as string);
+    const names = inBatch.length > 0 ? inBatch : [/^[A-Z]+/.exec(subject)?.[0] ?? ''];
+    for (const name of names) sums.set(name, (sums.get(name) ?? 0) + units[kind] / names.length);
+  }
+  return sums;
+};
+
+async function* hotPartitions(steps: Step[]): AsyncGenerator<Figure> {
+  for (const kind of ['writeUnits', 'readUnits'] as const) {
+    for (const [name, units] of unitsByPartition(steps, kind)) {
+      if (!shared.includes(name)) continue;
+      const perSecond = round(ofPartition[kind] / units);
+      yield { name: `${kind} of a run in ${name}: enough for`, value: perSecond, unit: 'runs/s', atLeast: 300 };
+    }
+  }
+}
+
+const sumOf = (steps: Step[]): number => steps.reduce((sum, step) => sum + unitsOf(step), 0);
+
 export const scale: Section = {
   about: `${workspaces * runsEach} runs at once with ${share * 100} % of AWS's quotas, and ${readers} readers`,
   needsPlatform: true,
   async *measure(platform): AsyncGenerator<Figure> {
     if (!platform) return;
+    await measuredRun(platform, 'scale-first');
+    const { steps } = await measuredRun(platform, 'scale-before');
+    yield* hotPartitions(steps);
+    await writeHistory(platform, { runs: stored, workspaces: 20, open: 100 });
+    const later = await measuredRun(platform, 'scale-after');
+    const ratio = round(sumOf(later.steps) / sumOf(steps), 2);
+    yield { name: `units of a run with ${stored} runs stored; ratio`, value: ratio, unit: '', atMost: 1.1 };
     const wanted = await prepare(platform);
     await setFaults(platform, limited());
     const load = new Load(platform);

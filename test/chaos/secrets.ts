@@ -1,28 +1,24 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import { databaseFile } from '#infra/local/host/database.ts';
+import { contentsOf, filesBelow } from '#test/support/stored.ts';
 
 /** Sensitive values occur only in Terraform's own input and output. */
-
-const files = (folder: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) return files(path);
-    return stat?.isFile() ? [path] : [];
-  });
 
 /** Plans and states contain the values, as in HCP Terraform. */
 const mayHave = (path: string): boolean => /s3\/.*\/(runs|states)\//.test(path) && !/\/log/.test(path);
 
-export const secretsInFiles = (folder: string, canaries: readonly string[]): string[] =>
-  files(folder)
-    .filter((path) => !mayHave(path))
-    .filter((path) => {
-      const content = readFileSync(path);
-      return canaries.some((canary) => content.includes(canary));
-    })
-    .map((path) => `a secret is in ${path}`);
+/** In a data folder: each object and journal of its database in place of its bytes, which contain plans and states. */
+export const secretsInFiles = (folder: string, canaries: readonly string[]): string[] => {
+  const database = join(folder, databaseFile);
+  const contents = existsSync(database)
+    ? contentsOf(folder).filter(({ place }) => !place.startsWith(database))
+    : filesBelow(folder).map((place) => ({ place, content: readFileSync(place) }));
+  return contents
+    .filter(({ place, content }) => !mayHave(place) && canaries.some((canary) => content.includes(canary)))
+    .map(({ place }) => `a secret is in ${place}`);
+};
 
 /** The table on disk may be compressed; this reads it. */
 export const secretsInItems = async (

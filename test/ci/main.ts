@@ -35,7 +35,10 @@ const runBeside = async (): Promise<void> => {
   // Checks the template with CloudFormation's schemas, and deploys it with `cdk deploy` to an emulator of AWS; both
   // need Python.
   await parts.run({ name: 'template', command: npm('lint:template') });
+  await parts.run({ name: 'images', command: npm('lint:images') });
   await parts.run({ name: 'deployment', command: npm('e2e:elsewhere') });
+  // A part of go-tfe's test suite, where it was built.
+  await parts.run({ name: 'clients', command: npm('clients', '--', 'go-tfe', 'quick') });
   // Runs while calls, runners and the platform fail, then an audit.
   await parts.run({ name: 'chaos', command: npm('chaos', '--', '--minutes', '1', '--seed', '20') });
   // Runs pass an upgrade from the commit before.
@@ -56,7 +59,16 @@ const runAll = async (): Promise<void> => {
   if (check.outcome === 'failed') {
     parts.end();
     await builds;
-    for (const name of ['template', 'deployment', 'chaos', 'upgrade', 'changed files alone', 'tests'])
+    for (const name of [
+      'template',
+      'images',
+      'deployment',
+      'clients',
+      'chaos',
+      'upgrade',
+      'changed files alone',
+      'tests',
+    ])
       parts.skip(name, 'not begun: lint, types or unused code failed');
     return;
   }

@@ -96,6 +96,7 @@ export const acceptedDifferences: readonly Known[] = [
   ['policy-checks.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['policy-evaluations.attributes.override: is not described', 'ours: who let failed policies pass, when and why'],
   ['runs.attributes.end-reason: is not described', 'ours: why a run ended as it did, in plain words'],
+  ['runs.attributes.fetch-retry: is not described', 'ours: why a run still waits for its commit'],
   ['runs.attributes.finishing-resources: is not described', 'ours: what Terraform finishes before a canceled run ends'],
   ['runs.attributes.source-name: is not described', 'ours, as workspaces have it: our command line created it'],
   ['plans.attributes.error-message: is not described', 'ours: what went wrong, in a sentence'],

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { Description } from './description.ts';
 
 const content = (schema: object) => ({ content: { 'application/vnd.api+json': { schema } } });
@@ -29,13 +29,9 @@ const document = {
   },
 };
 
-let folder: string;
-let description: Description;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'description-'));
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
-  description = new Description(join(folder, 'openapi.json'));
-});
+const folder = mkdtempSync(join(tmpdir(), 'description-'));
+writeFileSync(join(folder, 'openapi.json'), JSON.stringify(document));
+const description: Description = new Description(join(folder, 'openapi.json'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const thing = { id: 'thing-1', type: 'things' };

@@ -1,16 +1,19 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { apiDescriptionFile } from '#infra/docs/generate.ts';
 import { notServed as documented, unnamed } from '#infra/docs/not-served-operations.ts';
 import { routes } from '#public-api/all-routes.ts';
 import { acceptedDifferences, refused } from './accepted-differences.ts';
 import { Description } from './description.ts';
+import { undescribed } from './own-description.ts';
 import type { Recorded } from './record.ts';
 import { report, unanswered } from './report.ts';
 
 /**
  * Compares every JSON response in the API tests and end-to-end tests with HCP Terraform's own description of the API,
  * and lists the differences. The description is not part of this project: it is beside the checkout, or at OPENAPI.
+ * Compares them with this project's description, too.
  *
  *  `npm run conformance` runs the tests first; `-- recorded` checks the responses of the last run; other arguments go
  * to vitest as filters of test files. `-- coverage` only lists the operations that no route serves.
@@ -73,7 +76,9 @@ const main = (): number => {
   };
   const { lines, ok } = report(findings, acceptedDifferences);
   console.log(lines.join('\n'));
-  return failed || (ok ? 0 : 1);
+  const own = undescribed(JSON.parse(readFileSync(`${root}${apiDescriptionFile}`, 'utf8')), answers);
+  if (own.length) console.log(`Not as ${apiDescriptionFile} describes:\n${own.join('\n')}\n`);
+  return failed || (ok && own.length === 0 ? 0 : 1);
 };
 
 process.exitCode = main();

@@ -82,7 +82,7 @@ it('a backup of a platform in use restores everything that its table refers to, 
   const waiting = await start(resources(['waiting']));
   await client.waitForRun(waiting.run.id, isConfirmable);
   const queued = await client.createRun(waiting.workspace.id, { 'auto-apply': true }, waiting.version.id);
-  const applying = await start(resources(['slow'], 60), { 'auto-apply': true });
+  const applying = await start(resources(['slow'], 600), { 'auto-apply': true });
   await client.waitForRun(applying.run.id, ({ attributes }) => attributes.status === 'applying');
   // Many records are written meanwhile.
   let isOver = false;

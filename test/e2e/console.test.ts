@@ -48,7 +48,7 @@ const files = { 'main.tf': resources(['a']) };
 /** A resource that adds a line to the ledger when its creation begins, and then takes a while. */
 const noted = (ledger: string) => `resource "terraform_data" "noted" {
   provisioner "local-exec" {
-    command = "echo made >> ${ledger}; sleep 60"
+    command = "echo made >> ${ledger}; sleep 600"
   }
 }`;
 

@@ -43,6 +43,18 @@ beforeAll(async () => {
 });
 
 describe.skipIf(!coder)('coder', () => {
+  it('the template that ships is created, stopped and deleted as in the tutorial', async () => {
+    const [name, box] = [shortName('ships'), shortName('box')];
+    const folder = join(import.meta.dirname, '../../infra/docs/tutorials/environment');
+    await session.succeeds(['templates', 'push', name, '-d', folder, '-y']);
+    await session.succeeds(['create', box, '--template', name, '-y', '--parameter', 'size=12']);
+    await session.succeeds(['stop', box, '-y']);
+    await session.succeeds(['start', box, '-y', '--parameter', 'size=20']);
+    expect((await stateOf(box)).managed).toEqual(['disk', 'machine']);
+    await session.succeeds(['delete', box, '-y']);
+    await session.succeeds(['templates', 'delete', name, '-y']);
+  });
+
   it('whoami, users, tokens: the platform’s own people and tokens', async () => {
     expect(await coderSays('whoami')).toContain("You're authenticated as owner");
     expect(await coderSays('users', 'show', 'me')).toContain('owner');

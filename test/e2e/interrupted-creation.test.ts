@@ -1,50 +1,28 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
-import type { FaultRule } from '#infra/local/host/faults.ts';
-import { operatorFetch } from '#infra/local/host/operator-client.ts';
-import { checkNothingWasDenied } from './support/denials.ts';
-import { Client, isFinalRun, type Resource } from './support/waiting.ts';
+import { platformWithFaults } from './support/platform-with-faults.ts';
+import { isFinalRun, type Resource } from './support/waiting.ts';
 
 /** Kills the function of POST /runs before each of its writes of new items in turn. */
 
-const dataDir = mkdtempSync(join(tmpdir(), 'stepform-creation-'));
 /** More than a creation has writes, so that the last creation survives. */
 const deaths = Array.from({ length: 10 }, (_, i) => i + 1);
 const waitMs = 240_000;
 
-let platform: Platform;
-let client: Client;
-beforeAll(async () => {
-  platform = await startPlatform({ dataDir, port: 0, httpsPort: 0, functionSettings: { REQUESTS_PER_SECOND: '1000' } });
-  client = new Client(platform.local.url, platform.local.token);
-}, waitMs);
-afterAll(async () => {
-  await platform?.close();
-  checkNothingWasDenied(dataDir);
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
-});
-
-const putFaults = async (rules: FaultRule[]): Promise<void> => {
-  const answer = await operatorFetch(platform.local, '/_faults', { method: 'PUT', body: JSON.stringify(rules) });
-  expect(answer.ok).toBe(true);
-};
+const world = platformWithFaults(waitMs);
 
 const open = async (name: string) => {
-  const workspace = await client.createWorkspace(platform.local.organization, name, { 'auto-apply': true });
-  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
+  const workspace = await world.client.createWorkspace(world.platform.local.organization, name, { 'auto-apply': true });
+  const version = await world.client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
   return { workspace, version };
 };
 
 /** Sends without the client's retries. */
 const post = ({ workspace, version }: Awaited<ReturnType<typeof open>>, headers: Record<string, string> = {}) =>
-  fetch(`${platform.local.url}/api/v2/runs`, {
+  fetch(`${world.platform.local.url}/api/v2/runs`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${platform.local.token}`,
+      authorization: `Bearer ${world.platform.local.token}`,
       'content-type': 'application/vnd.api+json',
       ...headers,
     },
@@ -61,15 +39,15 @@ const post = ({ workspace, version }: Awaited<ReturnType<typeof open>>, headers:
   });
 
 const withDeath = async <T>(nth: number, work: () => Promise<T>): Promise<T> => {
-  await putFaults([{ kind: 'kill', service: 'dynamodb', action: 'PutItem', nth, times: 1 }]);
+  await world.putFaults([{ kind: 'kill', service: 'dynamodb', action: 'PutItem', nth, times: 1 }]);
   try {
     return await work();
   } finally {
-    await putFaults([]);
+    await world.putFaults([]);
   }
 };
 
-const runsOf = (workspace: Resource): Promise<Resource[]> => client.list(`/workspaces/${workspace.id}/runs`);
+const runsOf = (workspace: Resource): Promise<Resource[]> => world.client.list(`/workspaces/${workspace.id}/runs`);
 const plannedAt = ({ attributes }: Resource): string => attributes['status-timestamps']['plan-queued-at'];
 
 it('a run whose creation died is never overtaken by the next one, and delays it for minutes at most', async () => {
@@ -78,11 +56,11 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
     const place = await open(`dies-${nth}`);
     const answer = await withDeath(nth, () => post(place));
     expect([201, 500], `death ${nth}`).toContain(answer.status);
-    places.push({ nth, ...place, next: await client.createRun(place.workspace.id, {}, place.version.id) });
+    places.push({ nth, ...place, next: await world.client.createRun(place.workspace.id, {}, place.version.id) });
   }
   const survivors = await Promise.all(
     places.map(async ({ nth, workspace, next }) => {
-      const ended = await client.waitForRun(next.id, isFinalRun, waitMs);
+      const ended = await world.client.waitForRun(next.id, isFinalRun, waitMs);
       // After the interrupted run, the next one may have no changes left.
       expect(['applied', 'planned_and_finished'], `death ${nth}`).toContain(ended.attributes.status);
       const others = (await runsOf(workspace)).filter(({ id }) => id !== next.id);
@@ -100,6 +78,6 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
 
 it('the client repeats the request by itself', async () => {
   const { workspace, version } = await open('client');
-  const run = await withDeath(3, () => client.createRun(workspace.id, {}, version.id));
+  const run = await withDeath(3, () => world.client.createRun(workspace.id, {}, version.id));
   expect((await runsOf(workspace)).map(({ id }) => id)).toEqual([run.id]);
 }, 60_000);

@@ -1,39 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { type Platform, startPlatform } from '#infra/local/commands/platform.ts';
-import type { CountedRule, FaultRule } from '#infra/local/host/faults.ts';
-import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { newAccount } from '#test/support/new-account.ts';
-import { checkNothingWasDenied } from './support/denials.ts';
-import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
+import { platformWithFaults } from './support/platform-with-faults.ts';
+import { isFinalRun, type Resource, until } from './support/waiting.ts';
 
 /** Runs on a platform that behaves like a new account on AWS. */
 
-const dataDir = mkdtempSync(join(tmpdir(), 'stepform-new-account-'));
 const waitMs = 300_000;
 
-let platform: Platform;
-let client: Client;
-beforeAll(async () => {
-  platform = await startPlatform({ dataDir, port: 0, httpsPort: 0, functionSettings: { REQUESTS_PER_SECOND: '1000' } });
-  client = new Client(platform.local.url, platform.local.token);
-}, waitMs);
-afterAll(async () => {
-  await platform?.close();
-  checkNothingWasDenied(dataDir);
-  rmSync(dataDir, { recursive: true, force: true, maxRetries: 10 });
-});
-
-const putFaults = async (rules: FaultRule[]): Promise<void> => {
-  const answer = await operatorFetch(platform.local, '/_faults', { method: 'PUT', body: JSON.stringify(rules) });
-  expect(answer.ok).toBe(true);
-};
-const faults = async (): Promise<CountedRule[]> =>
-  (await (await operatorFetch(platform.local, '/_faults', { method: 'GET' })).json()) as CountedRule[];
+const world = platformWithFaults(waitMs);
 
 /** As clients do after 503. */
 const patiently = async <T>(request: () => Promise<T>): Promise<T> => {
@@ -53,11 +29,11 @@ const patiently = async <T>(request: () => Promise<T>): Promise<T> => {
 };
 
 const open = async (n: number): Promise<{ workspace: Resource; version: Resource }> => {
-  const workspace = await client.createWorkspace(platform.local.organization, `new-account-${n}`, {
+  const workspace = await world.client.createWorkspace(world.platform.local.organization, `new-account-${n}`, {
     'auto-apply': n % 2 === 0,
   });
   const main = `resource "terraform_data" "a" { input = ${n} }\n`;
-  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': main }));
+  const version = await world.client.upload(workspace.id, await packFiles({ 'main.tf': main }));
   return { workspace, version };
 };
 
@@ -65,17 +41,19 @@ const isWaiting = ({ attributes }: Resource): boolean => attributes.actions['is-
 
 /** Confirms the run if it waits for that. */
 const finish = async (run: Resource): Promise<string> => {
-  const reached = await patiently(() => client.waitForRun(run.id, (one) => isFinalRun(one) || isWaiting(one), waitMs));
-  if (isWaiting(reached)) await patiently(async () => (await client.act(run.id, 'apply')) ?? true);
-  const ended = await patiently(() => client.waitForRun(run.id, isFinalRun, waitMs));
+  const reached = await patiently(() =>
+    world.client.waitForRun(run.id, (one) => isFinalRun(one) || isWaiting(one), waitMs),
+  );
+  if (isWaiting(reached)) await patiently(async () => (await world.client.act(run.id, 'apply')) ?? true);
+  const ended = await patiently(() => world.client.waitForRun(run.id, isFinalRun, waitMs));
   return ended.attributes.status as string;
 };
 
 /** More requests at once than the account has concurrency, again and again. */
 const crowd = async (isOver: () => boolean): Promise<void> => {
   const request = () =>
-    fetch(`${platform.local.url}/api/v2/organizations/${platform.local.organization}/workspaces`, {
-      headers: { authorization: `Bearer ${platform.local.token}` },
+    fetch(`${world.platform.local.url}/api/v2/organizations/${world.platform.local.organization}/workspaces`, {
+      headers: { authorization: `Bearer ${world.platform.local.token}` },
     }).then((answer) => answer.arrayBuffer());
   while (!isOver()) {
     await Promise.all(Array.from({ length: 30 }, request));
@@ -85,25 +63,25 @@ const crowd = async (isOver: () => boolean): Promise<void> => {
 
 /** An apply in `source` starts a run in `target`, by an event. */
 const connect = (source: Resource, target: Resource) =>
-  client.create(
+  world.client.create(
     `/workspaces/${target.id}/run-triggers`,
     'run-triggers',
     {},
     { sourceable: { data: { type: 'workspaces', id: source.id } } },
   );
 
-const runsIn = ({ id }: Resource): Promise<Resource[]> => client.list(`/workspaces/${id}/runs`);
+const runsIn = ({ id }: Resource): Promise<Resource[]> => world.client.list(`/workspaces/${id}/runs`);
 
 it('six runs at once are each applied once, and trigger one run each', async () => {
   const opened = await Promise.all(Array.from({ length: 6 }, (_, n) => open(n)));
   const [a, b, c, d] = opened.map(({ workspace }) => workspace) as [Resource, Resource, Resource, Resource];
   await Promise.all([connect(a, b), connect(c, d)]);
-  await putFaults(newAccount);
+  await world.putFaults(newAccount);
   let isOver = false;
   const visitors = crowd(() => isOver);
   const runs = await Promise.all(
     opened.map(({ workspace, version }) =>
-      patiently(() => client.createRun(workspace.id, { message: 'first day' }, version.id)),
+      patiently(() => world.client.createRun(workspace.id, { message: 'first day' }, version.id)),
     ),
   );
   const statuses = await Promise.all(runs.map(finish));
@@ -111,8 +89,8 @@ it('six runs at once are each applied once, and trigger one run each', async () 
   await until(ofTargets, (all) => all.every((runs) => runs.length > 1 && runs.every(isFinalRun)), waitMs);
   isOver = true;
   await visitors;
-  const injected = await faults();
-  await putFaults([]);
+  const injected = await world.faults();
+  await world.putFaults([]);
   expect(statuses).toEqual(Array(6).fill('applied'));
   // Each fault happened.
   expect(injected.filter((rule) => rule.injected === 0)).toEqual([]);
@@ -121,8 +99,8 @@ it('six runs at once are each applied once, and trigger one run each', async () 
     ['planned_and_finished', 'applied'],
   ]);
   for (const { workspace } of opened) {
-    const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
+    const { attributes } = await world.client.get(`/workspaces/${workspace.id}/current-state-version`);
     expect(attributes.serial).toBe(1);
-    expect((await client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
+    expect((await world.client.get(`/workspaces/${workspace.id}`)).attributes.locked).toBe(false);
   }
 }, 600_000);

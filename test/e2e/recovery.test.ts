@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
-import { cp, rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
+import { databaseFile } from '#infra/local/host/database.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { runners, send } from './support/runners.ts';
 import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
@@ -19,8 +21,23 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await platform.remove();
-  await rm(`${platform.dataDir}.table`, { recursive: true, force: true });
+  await rm(earlier(), { force: true });
 });
+
+const earlier = (): string => `${platform.dataDir}.sqlite`;
+
+/** Takes the items and indexes of the earlier database into the current one. */
+const restoreTable = (): void => {
+  const db = new DatabaseSync(join(platform.dataDir, databaseFile));
+  db.exec(`ATTACH '${earlier()}' AS earlier`);
+  const named =
+    "SELECT name FROM earlier.sqlite_schema WHERE type = 'table' AND (name LIKE 'items %' OR name LIKE 'index %')";
+  const names = db.prepare(named).all();
+  expect(names.length).toBeGreaterThan(1);
+  for (const { name } of names)
+    db.exec(`DELETE FROM main."${name}"; INSERT INTO main."${name}" SELECT * FROM earlier."${name}"`);
+  db.close();
+};
 
 const newWorkspace = () => client.createWorkspace(platform.local.organization, newName());
 const files = { 'main.tf': resources(['a']) };
@@ -66,10 +83,9 @@ it('a table restore ends runs and applies nothing twice', async () => {
   expect((await planned(run)).attributes.status).toBe('planned');
   expect((await planned(other)).attributes.status).toBe('planned');
 
-  const table = join(platform.dataDir, 'dynamodb');
   await stop();
   const restoredTo = new Date().toISOString();
-  await cp(table, `${platform.dataDir}.table`, { recursive: true });
+  await copyFile(join(platform.dataDir, databaseFile), earlier());
 
   // Then another run applies, and one more run is created that the restored table will not contain.
   await platform.start();
@@ -79,8 +95,7 @@ it('a table restore ends runs and applies nothing twice', async () => {
   const unknown = await startRun(late);
   await planned(unknown);
   await stop();
-  await rm(table, { recursive: true });
-  await cp(`${platform.dataDir}.table`, table, { recursive: true });
+  restoreTable();
 
   await platform.start();
   await expect(client.get(`/workspaces/${late.id}`)).rejects.toMatchObject({ status: 404 });

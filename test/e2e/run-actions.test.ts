@@ -60,7 +60,7 @@ resource "terraform_data" "deaf" {
     const behind = await startRun(workspace, { 'main.tf': resources(['quick']) });
     await untilStatus(run, 'applying');
     await expect(client.act(run.id, 'force-cancel')).rejects.toMatchObject(refused(409, /is applying/));
-    await expect.poll(() => inState(workspace).catch(() => []), { timeout: 240_000 }).toContain('terraform_data.quick');
+    await expect.poll(() => inState(workspace).catch(() => [])).toContain('terraform_data.quick');
     await client.act(run.id, 'cancel');
     const canceling = await client.run(run.id);
     expect(canceling.attributes).toMatchObject({ status: 'applying', actions: { 'is-force-cancelable': false } });

@@ -7,6 +7,7 @@ import { signatureOf } from '#test/support/task-server.ts';
 import { attach, callBack, newTask, passes, stagesOf, startServer } from './support/run-tasks.ts';
 import {
   client,
+  inState,
   newName,
   newWorkspace,
   organization,
@@ -16,6 +17,7 @@ import {
   startRun,
   untilConfirmable,
   untilFinal,
+  untilStatus,
 } from './support/world.ts';
 
 const files = { 'main.tf': resources(['a']) };
@@ -64,6 +66,23 @@ describe.concurrent('run tasks', () => {
     for (const one of [task, ...more]) await attach(workspace, one, ['pre_plan']);
     const run = await untilFinal(await startRun(workspace, files, { 'plan-only': true }));
     expect([run.attributes.status, payloads.length]).toEqual(['planned_and_finished', 50]);
+  });
+
+  it('after the apply end with a cancel: the run is canceled, and the changes of the apply stay', async ({
+    expect,
+  }) => {
+    const { task } = await newTask(async () => {});
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    await attach(workspace, task, ['post_apply']);
+    const run = await startRun(workspace, files);
+    await untilStatus(run, 'post_apply_running');
+    expect(await client.act(run.id, 'cancel')).toContain('its changes stay');
+    const ended = await untilFinal(run);
+    expect([ended.attributes.status, reasonOf(ended)]).toEqual([
+      'canceled',
+      'The apply had finished when the run was canceled. Its changes stay.',
+    ]);
+    expect(await inState(workspace)).toHaveLength(1);
   });
 });
 

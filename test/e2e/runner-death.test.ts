@@ -116,7 +116,6 @@ resource "terraform_data" "after" {
     const said = await until(
       async () => (await client.run(run.id)).attributes,
       (now) => !!now['end-reason'],
-      30_000,
     );
     expect(said).toMatchObject({
       status: 'applying',

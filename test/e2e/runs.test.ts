@@ -138,7 +138,7 @@ resource "terraform_data" "bad" {
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.quick]
   provisioner "local-exec" {
-    command = "sleep 30"
+    command = "sleep 600"
   }
 }`;
     const run = await startRun(workspace, { 'main.tf': slow });

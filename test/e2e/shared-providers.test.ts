@@ -1,8 +1,8 @@
-import { globSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { zip } from '#test/runner/program/zip.ts';
 import { type ProviderRegistry, startProviderRegistry } from '#test/support/provider-registry.ts';
+import { storedIn } from '#test/support/stored.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { Client, followLog, isFinalRun, until } from './support/waiting.ts';
 import { newName } from './support/world.ts';
@@ -50,7 +50,7 @@ const planned = async (sha256?: string): Promise<string> => {
   for await (const more of followLog(url, async () => true)) text += more;
   return text;
 };
-const stored = () => globSync(`**/providers/${fake.sha256}.zip*`, { cwd: platform.dataDir });
+const stored = () => storedIn(platform.dataDir).filter(({ place }) => place.includes(`/providers/${fake.sha256}.zip`));
 const fetches = () => registry.downloads.filter((one) => one.startsWith('stepform'));
 
 const installed = 'Installed localhost';

@@ -55,6 +55,17 @@ it('lists are a table with headings, JSON, or CSV without formulas', async () =>
   expect((await list('--json', '--output', 'csv')).out).toContain('cannot be combined');
 });
 
+it('a completion script is printed for a named shell', async () => {
+  expect(await stepform('completion', 'bash')).toMatchObject({
+    code: exit.done,
+    out: expect.stringContaining('complete '),
+  });
+  expect(await stepform('completion')).toMatchObject({
+    code: exit.usage,
+    err: expect.stringContaining('completion <bash|'),
+  });
+});
+
 it('a list has every workspace, from any number of pages, in natural order', async () => {
   const common = newName('many');
   const numbers = Array.from({ length: 103 }, (_, i) => i);
@@ -124,4 +135,23 @@ it('a watch of several runs prefixes each line with its run, and ends with the f
   expect(out).toContain(`${good.id}  ended: Applied`);
   expect(out).toContain(`${bad.id}  ended: Plan Errored`);
   expect(code).toBe(exit.errored);
+});
+
+it('lists users and teams with a permission on a workspace, and the access of one user', async () => {
+  const { name } = (await newWorkspace()).attributes;
+  const [me] = await client.list(`/organizations/${organization}/organization-memberships?include=user`);
+  const { email } = me?.attributes ?? {};
+  const who = (await stepform('access', '--workspace', name, '--output', 'csv')).out.trim().split('\n');
+  expect(who[0]).toBe('who,kind,where,through');
+  expect(who).toContainEqual(expect.stringMatching(new RegExp(`,member,${name},owners$`)));
+  expect(who).toContain(`owners,team,${name},owners`);
+  const mine = await stepform('access', '--user', email, '--permission', 'state:read', '--output', 'csv');
+  expect(mine.out).toContain(`,member,${organization},owners`);
+  expect(await stepform('access', '--user', 'missing@x.test')).toMatchObject({
+    code: exit.notFound,
+    err: expect.stringContaining('No member is named missing@x.test'),
+  });
+  expect(await stepform('access', '-w', name, '--permission', 'run:everything')).toMatchObject({
+    err: expect.stringContaining('filter[permission]'),
+  });
 });

@@ -169,7 +169,7 @@ describe('a platform with a receiver of traces', () => {
   });
 
   it('sends the tree of a run that was canceled while it applied', async () => {
-    const run = await start(resources(['a'], 30));
+    const run = await start(resources(['a'], 600));
     await client.waitForRun(run.id, (now) => now.attributes.status === 'applying' || isFinalRun(now));
     await client.act(run.id, 'cancel');
     expect((await ended(run)).attributes.status).toBe('canceled');
@@ -185,7 +185,11 @@ describe('a platform with a receiver of traces', () => {
     const run = await start(resources(['a']));
     await ended(run);
     const traceId = createHash('sha256').update(run.id).digest('hex').slice(0, 32);
-    const lines = logLines();
+    // The files may be written after the response.
+    const lines = await until(
+      async () => logLines(),
+      (all) => all.some(({ runId, status }) => runId === run.id && status === 'applied'),
+    );
     expect(lines.filter(({ requestId }) => !requestId)).toEqual([]);
     const own = lines.filter((line) => JSON.stringify(line).includes(run.id));
     for (const line of own) expect(line).toMatchObject({ runId: run.id, traceId, requestId: expect.any(String) });

@@ -93,7 +93,7 @@ export const recoveryProblems = async (deployed: Deployed): Promise<string[]> =>
   expect('the table is restored', restored.includes(`${table}-restored`), restored);
 
   const checkWith = (options: string) =>
-    shell(`${known}${check.replace('npx stepform', stepform)} ${options}`.replaceAll('\n ', ' '));
+    shell(`${known}${check.replace(/^stepform /m, `${stepform} `)} ${options}`.replaceAll('\n ', ' '));
   const differences = await checkWith(image);
   const parts = ['time to live', 'point-in-time recovery', 'deletion protection'];
   // The emulator's restore also omits the encryption, unlike DynamoDB's.

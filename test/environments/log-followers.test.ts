@@ -42,8 +42,8 @@ const follow = async ({ opens = true } = {}) => {
   await modules.updateRun(run.id, { set: { plan: running } });
   const job = run.environment ?? '';
   const connectionId = `connection-${++count}=`;
-  const connect = async () => {
-    const ticket = await modules.issueTicket({ kind: 'build', jobId: build.id, after: -1 });
+  const connect = async (after = -1) => {
+    const ticket = await modules.issueTicket({ kind: 'build', jobId: build.id, after });
     aws.invoked.length = 0;
     const requestContext = { routeKey: '$connect', connectionId };
     return handler({ requestContext, queryStringParameters: { ticket } }, context);
@@ -64,6 +64,8 @@ it('a connection gets the log so far, then each new line when it arrives, and en
   const { aws, id, run, job, connectionId, connect, write, lines, push } = await follow();
   await write('one\n');
   expect(await connect()).toEqual({ statusCode: 200 });
+  const requestContext = { routeKey: '$connect', connectionId };
+  expect(await handler({ requestContext }, context), 'without a ticket').toEqual({ statusCode: 401 });
   expect(aws.invoked).toEqual([{ name: 'EnvironmentLogsFunction', event: { job } }]);
   await push();
   expect(lines()).toEqual(['one']);
@@ -73,47 +75,33 @@ it('a connection gets the log so far, then each new line when it arrives, and en
   await write(' of three\n');
   await push();
   expect(lines()).toEqual(['one', 'two', 'half of three']);
+  expect(aws.invoked, 'no invocation continues').toHaveLength(1);
   const ended = { status: 'finished', statusTimestamps: {} };
   await write('\x03');
   await modules.updateRun(run.id, { set: { plan: ended, apply: { status: 'unreachable', statusTimestamps: {} } } });
   await world.end(id, 'errored');
+  aws.invoked.length = 0;
   await push();
-  expect(aws.connections.has(connectionId)).toBe(false);
+  expect([aws.connections.has(connectionId), aws.invoked]).toEqual([false, []]);
   expect(await modules.followersOf(job)).toEqual([]);
 });
 
-it('many pushes at once send each line once, in order', async () => {
-  const { connect, write, lines, push } = await follow();
+it('a line that arrives while another invocation ends is sent by that one', async () => {
+  const { aws, connect, write, lines, push } = await follow();
   await connect();
-  const expected: string[] = [];
-  const pushes: Promise<unknown>[] = [];
-  for (let n = 0; n < 20; n++) {
-    await write(`line ${n}\n`);
-    expected.push(`line ${n}`);
-    pushes.push(push(), push());
-  }
-  await Promise.all(pushes);
-  expect(lines()).toEqual(expected);
-});
-
-it('a line that arrives while another invocation is sending is sent by that one', async () => {
-  const { aws, connect, connectionId, write, lines, push } = await follow();
-  await write('one\n');
-  await connect();
-  const own = aws.connections.get(connectionId) as string[];
-  const second = Promise.withResolvers<void>();
-  const append = own.push.bind(own);
-  own.push = (...texts) => {
-    own.push = append;
-    // The first message is under way.
-    void write('two\n')
-      .then(push)
-      .then(() => second.resolve());
-    return append(...texts);
+  await push();
+  const calls = aws.calls;
+  await push();
+  // The last call ends the lease.
+  let left = aws.calls - calls;
+  aws.gate = async () => {
+    if (--left > 0) return;
+    aws.gate = undefined;
+    await write('one\n');
+    await push();
   };
   await push();
-  await second.promise;
-  expect(lines()).toEqual(['one', 'two']);
+  expect(lines()).toEqual(['one']);
 });
 
 it('a connection that opens late gets its first line; one that never opens is forgotten', async () => {
@@ -141,7 +129,9 @@ it('a client that disconnected is forgotten with the next line', async () => {
   await push();
   aws.connections.delete(connectionId);
   await write('one\n');
+  const sends = vi.spyOn(aws.connections, 'get');
   await push();
+  expect(sends).toHaveBeenCalledTimes(1);
   expect(await modules.followersOf(job)).toEqual([]);
 });
 
@@ -152,6 +142,12 @@ it('an invocation that runs out of time lets another continue where it ended', a
   aws.invoked.length = 0;
   let left = 3;
   vi.spyOn(context, 'getRemainingTimeInMillis').mockImplementation(() => (left-- > 0 ? 60_000 : 1000));
+  // Before the lease ends, another invocation asks for new lines.
+  aws.gate = async () => {
+    if (left >= 0) return;
+    aws.gate = undefined;
+    await push();
+  };
   await push();
   vi.restoreAllMocks();
   const early = lines();
@@ -164,9 +160,11 @@ it('an invocation that runs out of time lets another continue where it ended', a
 it('lines that were not pushed are sent by the sweep, which also keeps a quiet connection alive', async () => {
   const { aws, connect, connectionId, write, lines, push, job } = await follow();
   await connect();
+  const [connected] = await modules.followersOf(job);
   await push();
   await write('lost\n');
   const [follower] = await modules.followersOf(job);
+  expect(follower?.dueAt, 'not moved by each push').toBe(connected?.dueAt);
   expect(Date.parse(follower?.dueAt ?? '') - Date.now()).toBeLessThan(61_000);
   aws.invoked.length = 0;
   await modules.handleDue(modules.keys.logFollower(job, connectionId));
@@ -178,10 +176,19 @@ it('lines that were not pushed are sent by the sweep, which also keeps a quiet c
   expect((await modules.followersOf(job))[0]?.dueAt ?? '').toMatch(
     new Date(Date.now() + 60_000).toISOString().slice(0, 16),
   );
-  const before = aws.connections.get(connectionId)?.length ?? 0;
+  const messages = () => aws.connections.get(connectionId);
+  expect(messages(), 'two markers and the line').toHaveLength(3);
   vi.setSystemTime(Date.now() + 5 * 60_000);
   await push();
-  expect(aws.connections.get(connectionId)).toHaveLength(before + 1);
+  expect([messages()?.length, (await modules.followersOf(job)).length]).toEqual([4, 1]);
+  aws.connections.delete(connectionId);
+  vi.setSystemTime(Date.now() + 5 * 60_000);
+  await push();
+  expect(await modules.followersOf(job)).toEqual([]);
+  const idle = await follow();
+  await idle.connect(1e12);
+  await idle.push();
+  expect(idle.aws.connections.get(idle.connectionId), 'of a client who has all entries').toHaveLength(1);
 });
 
 it('new output of a run is pushed only if its job has followers, at the price of one read', async () => {
@@ -210,4 +217,29 @@ it('a log that cannot be read ends the connection', async () => {
   error.mockRestore();
   expect(aws.connections.has(connectionId)).toBe(false);
   expect(await modules.followersOf(job)).toEqual([]);
+});
+
+it('a connection to the log of a job that has ended, or no longer exists, ends', async () => {
+  const { createDryRun } = await import('#environments/templates/dry-runs.ts');
+  const { aws, userId: initiatorId } = world.api;
+  const { activeVersionId: versionId, organization, createdAt } = await world.addTemplate();
+  const job = { organization, createdAt, completedAt: createdAt, fileId: '', initiatorId, runIds: [] };
+  await createDryRun({ ...job, jobId: 'ended', versionId, error: 'no disk' });
+  const error = vi.spyOn(console, 'error');
+  for (const [kind, jobId] of [
+    ['build', 'x'],
+    ['version', 'x'],
+    ['version', versionId],
+    ['dry-run', 'x y'],
+    ['dry-run', `${versionId} ended`],
+  ] as const) {
+    const ticket = await modules.issueTicket({ kind, jobId, after: -1 });
+    const messages: string[] = [];
+    aws.connections.set(kind, messages);
+    const requestContext = { routeKey: '$connect', connectionId: kind };
+    await handler({ requestContext, queryStringParameters: { ticket } }, context);
+    await handler({ job: `${kind} ${jobId}` }, context);
+    expect([kind, jobId, aws.connections.has(kind), error.mock.calls]).toEqual([kind, jobId, false, []]);
+    if (kind === 'dry-run') expect(messages.join('').includes('no disk')).toBe(jobId !== 'x y');
+  }
 });

@@ -30,7 +30,8 @@ it('every environment is created and stopped once although responses are lost', 
       expect((await world.call('GET', `/workspaces/${id}`)).body.latest_build.status).toBe('stopped');
     };
   });
-});
+  // Once per call to AWS.
+}, 300_000);
 
 it('a claimed prebuild belongs to its new owner and is built although responses are lost', async () => {
   const { reconcile } = await import('#environments/prebuilds/reconcile.ts');

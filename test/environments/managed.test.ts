@@ -10,6 +10,24 @@ const { workspaceId } = await world.environmentOf(id);
 const data = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
 const to = (type: string, one: string) => ({ data: { type, id: one } });
 
+it('an environment is not in the explorer', async () => {
+  const own = await world.api.workspace();
+  const { status, body } = await world.api.get('organizations/acme/explorer?type=workspaces&page[size]=100');
+  expect(status).toBe(200);
+  const names = body.data.map(({ attributes }: { attributes: Record<string, string> }) => attributes['workspace-name']);
+  expect(names).toEqual([own.attributes.name]);
+});
+
+it('the runs of environments are left out of the organization’s list unless requested', async () => {
+  const build = await world.runOf(await world.latest(id));
+  const list = async (query = '') => (await world.api.get(`organizations/acme/runs${query}`)).body.data;
+  const idsOf = (runs: { id: string }[]) => runs.map((run) => run.id);
+  expect(idsOf(await list())).not.toContain(build.id);
+  expect(idsOf(await list('?filter[status_group]=final'))).not.toContain(build.id);
+  expect(idsOf(await list('?filter[managed]=true'))).toContain(build.id);
+  expect(idsOf((await world.api.get(`workspaces/${workspaceId}/runs`)).body.data)).toContain(build.id);
+});
+
 describe('an owner of the organization', () => {
   it.each([
     ['its execution mode', 'PATCH', '', data({ 'execution-mode': 'local' }), 'can be changed'],
@@ -67,7 +85,7 @@ describe('an owner of the organization', () => {
     await world.api.call('POST', `workspaces/${workspaceId}/actions/lock`, { body: { reason: 'looking' } });
     expect(await world.build(id, 'stop')).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('looking') },
+      body: { message: expect.stringContaining('locked by a user (looking). Unlock it first.') },
     });
     await world.api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
   });
@@ -138,27 +156,20 @@ describe('variables', () => {
     const set = (
       await world.api.post('organizations/acme/varsets', { name: 'everywhere', global: true, priority: true })
     ).body.data.id;
-    for (const key of ['CODER_WORKSPACE_OWNER', 'CODER_WORKSPACE_IS_PREBUILD', 'PLAIN']) {
+    const prebuild = ['CODER_WORKSPACE_IS_PREBUILD', 'CODER_WORKSPACE_IS_PREBUILD_CLAIM'];
+    for (const key of ['CODER_WORKSPACE_OWNER', ...prebuild, 'PLAIN']) {
       const attributes = { key, value: 'forged', category: 'env' };
       await world.api.post(`varsets/${set}/relationships/vars`, attributes);
     }
     await world.build(id, 'stop');
     const inputs = await world.inputsOf(id);
     expect(inputs).toMatchObject({ CODER_WORKSPACE_OWNER: 'owner', PLAIN: 'forged' });
-    expect(inputs).not.toHaveProperty('CODER_WORKSPACE_IS_PREBUILD');
+    for (const key of prebuild) expect(inputs).not.toHaveProperty(key);
     await world.end(id);
   });
 });
 
 describe('a stranger', () => {
-  it('cannot be given an environment that they may not create', async () => {
-    const { token: _ } = await world.members.member('acme');
-    const answer = await world.call('POST', '/users/member/workspaces', {
-      body: { template_id: (await world.addTemplate()).id, name: 'gift' },
-    });
-    expect(answer).toMatchObject({ status: 403, body: { message: 'Unauthorized to create workspace.' } });
-  });
-
   it('cannot follow a log with a used or expired ticket', async () => {
     const { issueTicket, redeemTicket } = await import('#environments/logs/tickets.ts');
     const ticket = await issueTicket({ kind: 'build', jobId: id, after: 0 });

@@ -161,15 +161,21 @@ it('a quota is set by owners only, and visible to them and the user', async () =
   expect((await world.call('PATCH', `/groups/${group.id}`, { ...one, body })).status).toBe(404);
 });
 
-it('a build whose template names no cost counts with its cost estimate', async () => {
-  const plain = await world.addTemplate();
-  const { body } = await world.create(plain);
-  const { updateRun } = await import('#resources/runs/records.ts');
-  const { id } = await world.runOf(await world.latest(body.id));
-  const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
-  await updateRun(id, { set: { costEstimate } });
-  await world.end(body.id);
-  const { latest_build: latest } = (await world.call('GET', `/workspaces/${body.id}`)).body;
-  // 45.50 a month is 1.52 a day, in whole credits.
-  expect(latest.daily_cost).toBe(2);
-});
+it.each([
+  ['applied', 2],
+  ['errored', 0],
+] as const)(
+  'a build whose template names no cost counts with its cost estimate once it is %s',
+  async (status, cost) => {
+    const plain = await world.addTemplate();
+    const { body } = await world.create(plain);
+    const { updateRun } = await import('#resources/runs/records.ts');
+    const { id } = await world.runOf(await world.latest(body.id));
+    const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
+    await updateRun(id, { set: { costEstimate } });
+    await world.end(body.id, status);
+    const { latest_build: latest } = (await world.call('GET', `/workspaces/${body.id}`)).body;
+    // 45.50 a month is 1.52 a day, in whole credits.
+    expect(latest.daily_cost).toBe(cost);
+  },
+);

@@ -5,6 +5,8 @@ import { startEnvironments } from './support.ts';
 /** Environments, builds and their logs as clients read them. */
 
 const world = await startEnvironments();
+const { appendLog, maxPieceBytes } = await import('#resources/runs/logs.ts');
+const { updateRun } = await import('#resources/runs/records.ts');
 
 const day = 24 * 3_600_000;
 const get = async (path: string, token = world.api.token) => (await world.call('GET', path, { token })).body;
@@ -80,6 +82,8 @@ it('an environment is shown with its settings, its latest build and its job', as
   const asleep = await get(`/workspaces/${id}`);
   expect(asleep).toMatchObject({ next_start_at: null, dormant_at: expect.any(String) });
   expect(Date.parse(asleep.deleting_at) - Date.parse(asleep.dormant_at)).toBe(day);
+  const { dueAt = '' } = await world.environmentOf(id);
+  expect(Math.abs(Date.parse(dueAt) - Date.parse(asleep.deleting_at))).toBeLessThan(1000);
   expect(await statusOf('PUT', `/workspaces/${id}/dormant`, { dormant: false })).toBe(200);
   expect((await get(`/workspaces/${id}`)).dormant_at).toBeNull();
 });
@@ -133,18 +137,23 @@ it('a list has the environments that fit the search and that the caller may see,
   const page = await get(`/workspaces?q=owner:me%20template:${template.name}&limit=1&offset=1`);
   expect([page.count, page.workspaces[0].name]).toEqual([3, running]);
   expect(await statusOf('DELETE', marked)).toBe(204);
+  const { audit_logs: logs } = await get(`/audit?q=resource_id:${own[2]}`);
+  const marks = logs.map(({ description }: { description: string }) => description).slice(0, 2);
+  expect(marks).toEqual(['owner unfavorite workspace', 'owner favorite workspace']);
   expect(await search('owner:me')).toEqual([running, stopped, favorite]);
   await world.built(own[1] ?? '', 'delete');
+  expect(await statusOf('PUT', `/workspaces/${own[1]}/favorite`)).toBe(404);
   expect(await search('owner:me'), 'without deleted ones').toEqual([running, favorite]);
 });
 
 it('builds are listed newest first, and read by number', async () => {
   const name = uniqueName('dev');
   const id = await world.running(await world.addTemplate(), { name });
-  await world.build(id, 'stop');
+  const { body: stop } = await world.build(id, 'stop');
   const numbers = async (query: string) =>
     (await get(`/workspaces/${id}/builds${query}`)).map((one: { build_number: number }) => one.build_number);
   expect([await numbers(''), await numbers('?limit=1'), await numbers('?offset=1')]).toEqual([[2, 1], [2], [1]]);
+  expect(await numbers(`?limit=1&after_id=${stop.id}`)).toEqual([1]);
   const path = `/users/me/workspace/${name}/builds`;
   expect((await get(`${path}/1`)).transition).toBe('start');
   const statuses = [];
@@ -174,11 +183,10 @@ it('a build has the resources of its state, with attributes from its plan, and w
   };
   await putObject(objects.artifact(build.runIds[0] ?? '', 'plan', 'plan-json'), JSON.stringify(plan));
   await world.writeState(id, ['home', 'other']);
-  const { updateRun } = await import('#resources/runs/records.ts');
   const costEstimate = { status: 'finished' as const, statusTimestamps: {}, proposedMonthlyCost: '45.5' };
   await updateRun(build.runIds[0] ?? '', { set: { costEstimate } });
-  await world.end(id);
-  const common = { type: 'terraform_data', workspace_transition: 'start', agents: [] };
+  const { completedAt: created_at } = await world.end(id);
+  const common = { type: 'terraform_data', workspace_transition: 'start', agents: [], created_at };
   expect(await get(path)).toMatchObject([
     {
       ...common,
@@ -195,8 +203,6 @@ it('a build has the resources of its state, with attributes from its plan, and w
 });
 
 it('the log of a build has a stage for each part of its run, with levels and times of Terraform’s output', async () => {
-  const { appendLog } = await import('#resources/runs/logs.ts');
-  const { updateRun } = await import('#resources/runs/records.ts');
   const { id } = (await world.create(await world.addTemplate())).body;
   const build = await world.latest(id);
   const [runId = ''] = build.runIds;
@@ -277,8 +283,6 @@ it('the log of a build has a stage for each part of its run, with levels and tim
 });
 
 it('a log that is longer than one read is complete, and leaves out no entry', async () => {
-  const { appendLog, maxPieceBytes } = await import('#resources/runs/logs.ts');
-  const { updateRun } = await import('#resources/runs/records.ts');
   const { id } = (await world.create(await world.addTemplate())).body;
   const { id: buildId, runIds } = await world.latest(id);
   const lines = Array.from({ length: 6000 }, (_, n) => `line ${n} ${'.'.repeat(40)}`);
@@ -297,19 +301,18 @@ it('a log that is longer than one read is complete, and leaves out no entry', as
 
 it('a log of quotes is shortened at its beginning to the size of a response', async () => {
   const { fitting } = await import('#environments/logs/routes.ts');
-  const { isTooLarge } = await import('#api/response-size.ts');
-  const entry = (id: number) => ({
+  const { maxResponseBytes, sizeInResponse } = await import('#api/response-size.ts');
+  const entry = (id: number, output = '"'.repeat(1000)) => ({
     id,
     created_at: '2026-01-01T00:00:00.000Z',
     log_level: 'info' as const,
     log_source: 'provisioner' as const,
     stage: 'Planning',
-    output: '"'.repeat(1000),
+    output,
   });
-  const all = Array.from({ length: 2200 }, (_, id) => entry(id));
-  const shown = fitting(all);
-  expect(isTooLarge({ body: JSON.stringify(shown) })).toBe(false);
-  expect(shown.length).toBeGreaterThan(1200);
-  expect(shown.at(-1)?.id).toBe(2199);
-  expect(fitting(all.slice(0, 10))).toHaveLength(10);
+  const others = Array.from({ length: 1000 }, (_, n) => entry(n + 1));
+  const all = (length: number) => [entry(0, 'x'.repeat(length)), ...others];
+  const room = maxResponseBytes - sizeInResponse(JSON.stringify(all(0)));
+  expect(fitting(all(room))).toHaveLength(1001);
+  expect(fitting(all(room + 1))).toEqual(others);
 });

@@ -4,6 +4,9 @@ import { type Environments, startEnvironments } from './support.ts';
 /** The state before each operation, whether Terraform runs, and the state afterwards: one test per operation. */
 
 const world = await startEnvironments();
+const { keys } = await import('#platform/store/keys.ts');
+const { update } = await import('#platform/store/table.ts');
+const { getWorkspace } = await import('#resources/workspaces/records.ts');
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse('2026-01-05T08:00:00Z') });
@@ -16,10 +19,7 @@ afterEach(() => {
 const stateOf = async (buildId: string): Promise<string[] | undefined> => {
   const { status, body } = await world.call('GET', `/workspacebuilds/${buildId}/state`);
   expect(status).toBe(200);
-  if (!body) return undefined;
-  const text = Buffer.from(body, 'base64').toString('utf8');
-  if (text === '') return undefined;
-  return (JSON.parse(text) as { resources: { name: string }[] }).resources.map(({ name }) => name);
+  return body ? body.resources.map(({ name }: { name: string }) => name) : undefined;
 };
 
 /** The start of the latest build: its state, and whether Terraform runs. */
@@ -60,18 +60,18 @@ it.each(['start', 'stop'])(
   'POST …/builds %s: applies, from the last build’s state, to a new version',
   async (transition) => {
     const id = await started(await world.addTemplate());
+    const first = await world.latest(id);
     await world.build(id, transition);
     expect(await begun(id)).toMatchObject({ transition, terraform: 'apply', source: full });
     await world.writeState(id, ['home']);
-    expect(await stateOf((await world.end(id)).id)).toEqual(['home']);
+    expect(await begun(id), 'until its end').toMatchObject({ source: full });
+    expect([await stateOf((await world.end(id)).id), await stateOf(first.id)]).toEqual([['home'], full]);
   },
 );
 
 it('POST …/builds start: is refused, with the reason, after an apply that ended without its last state', async () => {
   const id = await started(await world.addTemplate());
   const { workspaceId } = await world.environmentOf(id);
-  const { update } = await import('#platform/store/table.ts');
-  const { keys } = await import('#platform/store/keys.ts');
   const { id: runId } = await world.runOf(await world.latest(id));
   const unsaved = { runId, serial: 9, lineage: '', lost: true };
   await update(keys.workspace(workspaceId), { set: { lock: { kind: 'run', runId, at: '', unsaved } } });
@@ -91,6 +91,7 @@ it('POST …/builds delete: destroys from the last build’s state, then deletes
   await world.writeState(id, []);
   expect(await stateOf((await world.end(id)).id)).toEqual([]);
   expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
+  expect((await world.build(id, 'start')).body.message).toBe('Cannot start a deleted workspace!');
 });
 
 it('POST …/builds delete with orphan: no Terraform, and states stay readable', async () => {
@@ -101,6 +102,8 @@ it('POST …/builds delete with orphan: no Terraform, and states stay readable',
   const answer = await world.build(id, 'delete', { body: { transition: 'delete', orphan: true } });
   expect(answer.body.job.status).toBe('succeeded');
   expect(await begun(id)).toMatchObject({ terraform: 'none' });
+  const { note } = await world.latest(id);
+  expect(note?.text).toBe('Resources are kept: 2 resources of the last state are no longer managed.');
   expect(await stateOf(first.id)).toEqual(full);
   expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(410);
 });
@@ -134,17 +137,6 @@ it.each([
   expect((await world.call('GET', `/workspaces/${id}`)).status).toBe(seen);
 });
 
-it('PATCH …/cancel, pending: the state is unchanged', async () => {
-  const id = await started(await world.addTemplate());
-  await world.build(id, 'stop');
-  const { id: buildId } = await world.latest(id);
-  expect((await world.call('PATCH', `/workspacebuilds/${buildId}/cancel`)).status).toBe(200);
-  const ended = await world.end(id, 'canceled');
-  expect(ended).toMatchObject({ canceledAt: expect.any(String) });
-  expect([ended.error, ended.note]).toEqual([undefined, undefined]);
-  expect(await stateOf(buildId)).toEqual(full);
-});
-
 it.each([
   ['canceled', 'early, while planning: nothing has changed, and the former state is correct', undefined, full],
   ['canceled', 'mid-way, while applying: the state contains the changes until then', ['home'], ['home']],
@@ -162,28 +154,47 @@ it.each([
   if (written) await world.writeState(id, [...written]);
   const ended = await world.end(id, status);
   expect([await stateOf(ended.id), ended.error !== undefined]).toEqual([expected, status === 'errored']);
+  expect(ended.note, 'no apply was interrupted').toBeUndefined();
   await world.build(id, 'start');
   expect(await begun(id)).toMatchObject({ source: expected });
 });
 
-it('PATCH …/cancel while applying: the log tells what was kept', async () => {
+it.each([
+  ['canceled', 'cancel', 'start', 'Interrupted. State kept: 0 resources recorded.'],
+  ['canceled', 'cancel', 'stop', 'Interrupted. State kept: 1 of 2 resources recorded (serial 2).'],
+  ['errored', 'cancel', 'start', 'Interrupted. State kept: 0 resources recorded.'],
+  ['errored', '', 'stop', 'The run ended as errored.'],
+] as const)(
+  'an apply ends as %s after %j of a %s: the log tells what was kept',
+  async (status, path, transition, text) => {
+    const { updateRun } = await import('#resources/runs/records.ts');
+    const template = await world.addTemplate();
+    const id = transition === 'stop' ? await started(template) : (await world.create(template)).body.id;
+    if (transition === 'stop') await world.build(id, transition);
+    const build = await world.latest(id);
+    const apply = { status, statusTimestamps: {} };
+    const report = transition === 'stop' ? { report: { resourcesAfter: 2 } } : {};
+    await updateRun(build.runIds[0] ?? '', { set: { apply, plan: { ...apply, status: 'finished', ...report } } });
+    if (path) await world.call('PATCH', `/workspacebuilds/${build.id}/${path}`);
+    if (transition === 'stop') await world.writeState(id, ['home']);
+    await world.end(id, status);
+    const { body } = await world.call('GET', `/workspacebuilds/${build.id}/logs`);
+    const [, { output }] = body.filter(({ stage }: { stage: string }) => stage === 'Cleaning Up');
+    expect(output).toBe(path ? `${text} The next build continues from it.` : text);
+  },
+);
+
+it('GET …/state: is refused if the state does not fit into a response', async () => {
   const id = await started(await world.addTemplate());
-  await world.build(id, 'stop');
-  const { updateRun } = await import('#resources/runs/records.ts');
-  const apply = { status: 'canceled', statusTimestamps: {} };
-  const plan = { status: 'finished', statusTimestamps: {}, report: { resourcesAfter: 2 } };
-  await updateRun((await world.latest(id)).runIds[0] ?? '', { set: { apply, plan } });
-  await world.writeState(id, ['home']);
-  expect((await world.end(id, 'canceled')).note?.text).toBe(
-    'Interrupted. State kept: 1 of 2 resources recorded (serial 2). The next build continues from it.',
-  );
+  await world.writeState(id, ['x'.repeat(5_000_000)]);
+  const answer = await world.call('GET', `/workspacebuilds/${(await world.latest(id)).id}/state`);
+  expect(answer).toMatchObject({ status: 400, body: { message: 'The response exceeds the limit of 6 MB.' } });
 });
 
 it('POST …/builds with state: applies from that state', async () => {
   const id = await started(await world.addTemplate());
   const state = world.stateOf(['other']).toString('base64');
   await world.build(id, 'start', { body: { transition: 'start', state } });
-  const { getWorkspace } = await import('#resources/workspaces/records.ts');
   const workspace = await getWorkspace((await world.environmentOf(id)).workspaceId);
   expect(workspace?.state?.resources).toBe(1);
   expect(await stateOf((await world.end(id)).id)).toEqual(['other']);
@@ -193,11 +204,36 @@ it('PUT /workspacebuilds/{build}/state: replaced without Terraform, on the lates
   const id = await started(await world.addTemplate());
   const first = await world.latest(id);
   const body = { state: world.stateOf(['other']).toString('base64') };
-  expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(204);
+  const path = `/workspacebuilds/${first.id}/state`;
+  const user = await world.members.withLevel('acme', 'write');
+  for (const method of ['GET', 'PUT'])
+    expect((await world.call(method, path, { ...user, body })).status, 'manages no templates').toBe(404);
+  expect(await stateOf(first.id)).toEqual(full);
+  expect((await world.call('PUT', path, { body })).status).toBe(204);
   expect(await stateOf(first.id)).toEqual(['other']);
   await world.build(id, 'stop');
   const during = await world.call('PUT', `/workspacebuilds/${(await world.latest(id)).id}/state`, { body });
   expect(during).toMatchObject({ status: 409, body: { message: 'A workspace build is already active.' } });
   await world.end(id);
-  expect((await world.call('PUT', `/workspacebuilds/${first.id}/state`, { body })).status).toBe(409);
+  expect((await world.call('PUT', path, { body })).status).toBe(409);
+});
+
+it('POST …/builds with state: fails if the workspace is unlocked meanwhile', async () => {
+  const { aws } = world.api;
+  const id = await started(await world.addTemplate());
+  const { workspaceId } = await world.environmentOf(id);
+  const unlock = async (): Promise<void> => {
+    aws.gate = undefined;
+    const lock = (await getWorkspace(workspaceId))?.lock;
+    if (lock) await update(keys.workspace(workspaceId), { remove: ['lock'] });
+    else aws.gate = unlock;
+  };
+  aws.gate = unlock;
+  const state = world.stateOf(['other']).toString('base64');
+  const answer = await world.build(id, 'start', { body: { transition: 'start', state } });
+  expect(answer).toMatchObject({ status: 409, body: { message: expect.stringContaining('locked') } });
+  const { number, error } = await world.latest(id);
+  expect([number, error]).toEqual([2, expect.stringMatching(/^The state could not be stored: /)]);
+  expect((await world.call('GET', `/workspaces/${id}/builds`)).body).toHaveLength(2);
+  expect((await world.build(id, 'stop')).status, 'the environment is free').toBe(201);
 });

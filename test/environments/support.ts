@@ -3,6 +3,7 @@ import { afterAll } from 'vitest';
 import type { Build } from '#environments/builds/records.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
+import type { Version } from '#environments/templates/versions.ts';
 import type { Environment } from '#environments/workspaces/records.ts';
 import { environmentBuildRoutes } from '#infra/functions/environment-builds.ts';
 import { environmentFileRoutes } from '#infra/functions/environment-files.ts';
@@ -56,6 +57,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const builds = await import('#environments/builds/records.ts');
   const workspaces = await import('#environments/workspaces/records.ts');
   const { settleBuild } = await import('#environments/builds/settle.ts');
+  const { handler: settle } = await import('#environments/settle-handler.ts');
   const { createManagedWorkspace } = await import('#environments/runs.ts');
   const { newUuid } = await import('#environments/host/uuid.ts');
   const { getOrganization } = await import('#resources/organizations/records.ts');
@@ -83,20 +85,26 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
     const event = eventOf(method, full, { token: api.token, ...sent });
     const target = router.find(method, event.rawPath)?.route.functionArn ?? 'Environments';
     const handler = await handlerOf(target as FunctionId);
-    const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
+    const answer = (await handler(event, {} as Context)) as {
       statusCode: number;
       headers: Record<string, string>;
       body?: string;
+      isBase64Encoded?: boolean;
     };
+    const { statusCode, headers, body = '', isBase64Encoded } = answer;
     const isJson = headers['content-type']?.includes('json');
-    const text = body ?? '';
+    const text = isBase64Encoded ? Buffer.from(body, 'base64').toString('latin1') : body;
     return { status: statusCode, headers, body: isJson && /^[[{]/.test(text) ? JSON.parse(text) : text };
   };
 
   const home = await getOrganization('acme');
   const place = { organization: 'acme', projectId: home?.defaultProjectId ?? '' };
 
-  const addVersion = async (template: Pick<Template, 'id' | 'workspaceId'>, presets: Preset[] = []) => {
+  const addVersion = async (
+    template: Pick<Template, 'id' | 'workspaceId'>,
+    presets: Preset[] = [],
+    change: Partial<Version> = {},
+  ) => {
     const at = new Date().toISOString();
     const id = newUuid();
     await versions.createVersion({
@@ -119,6 +127,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       workspaceId: template.workspaceId,
       runIds: [],
       variables: [],
+      ...change,
     });
     await versions.putFound(id, { parameters: [], presets, start: [], stop: [] });
     return id;
@@ -182,7 +191,8 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
       const run = await updateRun(runId, { set: { status } });
       if (run) await leaveQueue(run);
     }
-    return (await settleBuild(build)).build;
+    const [settled] = await Promise.all([settleBuild(build), ...build.runIds.map((runId) => settle({ runId }))]);
+    return settled.build;
   };
 
   const create = async (template: Template, more: object = {}, sent: Sent = {}): Promise<Answered> =>
@@ -206,7 +216,6 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
     api,
     emitted,
     call,
-    place,
     members: await memberHelpers(),
     addTemplate,
     addVersion,

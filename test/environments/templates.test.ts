@@ -8,6 +8,10 @@ import { startEnvironments } from './support.ts';
 /** Templates and their versions: files, imports, settings, and the active version. The tests end the imports' runs. */
 
 const world = await startEnvironments();
+const { handler } = await import('#environments/settle-handler.ts');
+const { getVersion } = await import('#environments/templates/versions.ts');
+const { openInputs } = await import('#resources/runs/inputs.ts');
+const { getRun, updateRun } = await import('#resources/runs/records.ts');
 
 const tarOf = async (files: Record<string, string>) => gunzipSync(await packFiles(files)).toString('latin1');
 
@@ -27,7 +31,6 @@ const push = async (more: object = {}, files: Record<string, string> = { 'main.t
 };
 
 const runsOf = async (versionId: string): Promise<string[]> => {
-  const { getVersion } = await import('#environments/templates/versions.ts');
   return (await getVersion(versionId))?.runIds ?? [];
 };
 
@@ -61,7 +64,6 @@ const planned: Plan = {
 const endRun = async (runId: string, plan: Plan | undefined, set: Record<string, unknown>) => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { objects } = await import('#platform/store/keys.ts');
-  const { updateRun } = await import('#resources/runs/records.ts');
   if (plan) await putObject(objects.artifact(runId, 'plan', 'plan-json'), JSON.stringify(plan));
   await updateRun(runId, { set });
 };
@@ -100,17 +102,13 @@ it('the same archive of a user is stored once, and downloaded as tar or zip by u
   expect((await world.call('GET', path, { token })).status, 'before its use').toBe(404);
   await push({ file_id: first.body.hash, user_variable_values: [] });
   const tar = await world.call('GET', path, { token });
-  expect([tar.status, tar.headers['content-type'], tar.body]).toEqual([
-    200,
-    'application/x-tar',
-    Buffer.from(archive, 'latin1').toString('base64'),
-  ]);
+  expect([tar.status, tar.headers['content-type'], tar.body]).toEqual([200, 'application/x-tar', archive]);
   const { filesInZip } = await import('#environments/templates/zip.ts');
   const wrong = await world.call('POST', '/files', { body: 'x', headers: { 'content-type': 'application/zip' } });
   expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('not a zip archive')]);
   const zip = await world.call('GET', `${path}?format=zip`);
   expect(zip.headers['content-type']).toBe('application/zip');
-  const files = await filesInZip(Buffer.from(zip.body, 'base64'));
+  const files = await filesInZip(Buffer.from(zip.body, 'latin1'));
   expect(files.map(({ name, content }) => [name, String(content)])).toEqual([['main.tf', '# 1\n']]);
   expect((await world.call('GET', `${path}?format=rar`)).status).toBe(400);
   const member = await world.members.member('acme');
@@ -130,8 +128,6 @@ it('a version is imported by a plan of a start and one of a stop, with its varia
   expect((await world.call('GET', `${path}/variables`)).status).toBe(403);
   const notBuilt = [400, expect.stringContaining('built successfully')];
   expect(messageOf(await createTemplate(id))).toEqual(notBuilt);
-  const { getRun } = await import('#resources/runs/records.ts');
-  const { openInputs } = await import('#resources/runs/inputs.ts');
   const inputs = [];
   for (const runId of await runsOf(id)) {
     const run = (await getRun(runId)) as NonNullable<Awaited<ReturnType<typeof getRun>>>;
@@ -193,8 +189,12 @@ it('an import fails without required values, if its run fails, or if its plan ca
   expect(job).toMatchObject({ status: 'failed', error: 'no disk', completed_at: expect.any(String) });
   expect(messageOf(await createTemplate(failed))[1]).toContain('built successfully');
   const lost = (await push()).body.id;
-  for (const runId of await runsOf(lost)) await endRun(runId, undefined, { status: 'planned_and_finished' });
-  expect((await world.call('GET', `/templateversions/${lost}`)).body.job.error).toBe('The plan was deleted.');
+  for (const runId of await runsOf(lost)) {
+    await endRun(runId, undefined, { status: 'planned_and_finished' });
+    await handler({ runId });
+  }
+  await handler({ runId: 'run-of-no-job' });
+  expect((await getVersion(lost))?.error).toBe('The plan was deleted.');
   const auth = {
     address: 'a',
     mode: 'data' as const,
@@ -210,7 +210,8 @@ it('an import fails without required values, if its run fails, or if its plan ca
 
 it('a version is refused when its files are nested too deep, and from the token of an organization', async () => {
   const deep = `variable "a" {\n  default = ${'['.repeat(200_000)}\n}\n`;
-  expect((await push({}, { 'main.tf': deep })).body.detail).toContain('200 levels');
+  const { status, body: answer } = await push({}, { 'main.tf': deep });
+  expect([status, answer.detail]).toEqual([400, expect.stringContaining('200 levels')]);
   const { token } = await world.members.acting('acme', 'organization');
   const archive = await tarOf({ 'main.tf': '' });
   const headers = { 'content-type': 'application/x-tar' };
@@ -221,10 +222,14 @@ it('a version is refused when its files are nested too deep, and from the token 
 });
 
 it('an import is canceled once, in the state that the caller expects', async () => {
-  const path = `/templateversions/${(await push()).body.id}/cancel`;
+  const { id } = (await push()).body;
+  const path = `/templateversions/${id}/cancel`;
   const cancel = async (query = '') => (await world.call('PATCH', path + query)).status;
   expect([await cancel('?expect_status=done'), await cancel('?expect_status=running')]).toEqual([400, 412]);
-  expect([await cancel('?expect_status=pending'), await cancel()]).toEqual([200, 400]);
+  const [first = ''] = await runsOf(id);
+  await endRun(first, planned, { status: 'planned_and_finished' });
+  expect([await cancel('?expect_status=pending'), await cancel('?expect_status=running')]).toEqual([412, 200]);
+  expect([await cancel(), (await getRun(first))?.cancel]).toEqual([400, undefined]);
 });
 
 it('a dry run plans a version with the values of its author, who reads its resources', async () => {
@@ -253,8 +258,6 @@ it('a dry run plans a version with the values of its author, who reads its resou
   const { dryRunById } = await import('#environments/templates/dry-runs.ts');
   const [runId = ''] = (await dryRunById(id, begun.body.id))?.runIds ?? [];
   const plan = { status: 'unreachable', statusTimestamps: {} };
-  const { getRun } = await import('#resources/runs/records.ts');
-  const { openInputs } = await import('#resources/runs/inputs.ts');
   const run = (await getRun(runId)) as NonNullable<Awaited<ReturnType<typeof getRun>>>;
   expect(run).toMatchObject({ planOnly: true, autoApply: false, isDestroy: false });
   const inputs = await openInputs(run);
@@ -266,7 +269,6 @@ it('a dry run plans a version with the values of its author, who reads its resou
   }))
     expect(inputs).toContainEqual(expect.objectContaining({ key, value, hcl: false, sensitive: key === 'key' }));
   await endRun(runId, planned, { status: 'planned_and_finished', plan });
-  const { handler } = await import('#environments/settle-handler.ts');
   const [, ...read] = await Promise.all([handler({ runId }), ...[1, 2].map(() => world.call('GET', own, person))]);
   const succeeded = { body: { status: 'succeeded', error: '' } };
   expect(read, 'also for readers at the same time').toMatchObject([succeeded, succeeded]);
@@ -281,7 +283,6 @@ it('a dry run plans a version with the values of its author, who reads its resou
   const second = `${path}/${(await start({}, person)).body.id}`;
   expect((await world.call('PATCH', `${second}/cancel?expect_status=running`, person)).status).toBe(412);
   expect((await world.call('PATCH', `${second}/cancel`, person)).status).toBe(200);
-  const { updateRun } = await import('#resources/runs/records.ts');
   const canceled = (await dryRunById(id, second.slice(path.length + 1)))?.runIds[0] ?? '';
   await updateRun(canceled, { set: { status: 'canceled' } });
   expect((await world.call('GET', second, person)).body).toMatchObject({ status: 'canceled', error: '' });
@@ -311,7 +312,6 @@ it('a template is created from a version of its own, and found by id, by name an
   expect(messageOf(await createTemplate(id))).toEqual([400, `Template version ${id} is already part of a template`]);
   const other = (await push()).body.id;
   await finish(other);
-  const { getVersion } = await import('#environments/templates/versions.ts');
   const workspaces = (await Promise.all([id, other].map(getVersion))).map((version) => version?.workspaceId);
   expect(new Set(workspaces).size, 'one workspace for their imports').toBe(1);
   expect((await createTemplate(other, { name: name.toUpperCase() })).status).toBe(409);
@@ -465,6 +465,26 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   expect((await world.call('GET', path)).status).toBe(404);
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   expect(await getWorkspace(template.workspaceId)).toBeUndefined();
+});
+
+it('a template is deleted or an environment created from it, never both, at any call of the creation', async () => {
+  const { aws } = world.api;
+  for (let n = 0; ; n++) {
+    const template = await world.addTemplate();
+    const statuses: number[] = [];
+    let left = n;
+    aws.gate = async () => {
+      if (left-- > 0) return;
+      aws.gate = undefined;
+      statuses.push((await world.call('DELETE', `/templates/${template.id}`)).status);
+    };
+    const created = await world.create(template);
+    if (statuses.length === 0) break;
+    expect([n, created.status < 500, ...statuses]).toEqual([n, true, created.status === 201 ? 400 : 200]);
+    const { body } = await world.call('GET', `/workspaces?q=template:${template.name}`);
+    expect([n, body.count]).toEqual([n, created.status === 201 ? 1 : 0]);
+  }
+  aws.gate = undefined;
 });
 
 it('templates and versions are changed by users who manage the project alone, and refusals are in the audit trail', async () => {

@@ -100,6 +100,7 @@ const ofApi = [
   'States',
   'Access',
   'Organizations',
+  'Saml',
   'SignIn',
   'Workspaces',
   'Settings',
@@ -110,7 +111,7 @@ const ofApi = [
   'TestRuns',
 ];
 /** Responses of forms and pages are for people; OAuth has its own errors (RFC 6749). */
-const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !path.startsWith('/oauth/');
+const inApiForm = (target: string, path: string): boolean => ofApi.includes(target) && !/^\/(oauth|users)\//.test(path);
 
 /** 503 responses that clients retry a moment later, because the resource is still being prepared. */
 const notYet: Record<string, string> = {

@@ -1,6 +1,7 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type { Route } from '#api/route.ts';
 import { serve } from '#clients/web-server/serve.ts';
+import { serveDocs } from '#clients/web-server/serve-docs.ts';
 import { Router } from '#infra/local/host/routes.ts';
 import type { HttpFunction } from '#infra/stack/functions.ts';
 import { uniqueName } from '#test/support/api.ts';
@@ -37,8 +38,12 @@ export interface Platform {
   close(): Promise<void>;
 }
 
-const page = { html: '<base href="{{base}}">', assets: {} };
+const page = { html: '<base href="{{base}}">', assets: {}, openapi: { contentType: 'application/json', br: '' } };
 const web = (event: APIGatewayProxyEventV2) => serve(event, { files: page, bucketOrigin: 'https://bucket.test' });
+const docs = (event: APIGatewayProxyEventV2) =>
+  serveDocs(event, () => new Map([['index.html', '<h1>Documentation</h1>']]));
+/** They are not bundled here. */
+const ofFiles: Record<string, (event: APIGatewayProxyEventV2) => unknown> = { Web: web, Docs: docs };
 
 export const startPlatform = async (): Promise<Platform> => {
   const runner = await startRunnerApi();
@@ -58,8 +63,7 @@ export const startPlatform = async (): Promise<Platform> => {
     functionOf: target,
     send: async (event) => {
       const id = target(event.requestContext.http.method, event.rawPath) as HttpFunction;
-      // The page is not bundled here.
-      return (id === 'Web' ? web(event) : await (await handlerOf(id))(event, {} as Context)) as Answer;
+      return (ofFiles[id]?.(event) ?? (await (await handlerOf(id))(event, {} as Context))) as Answer;
     },
     live: async () => {
       const world = await makeWorld(api);
@@ -71,6 +75,9 @@ export const startPlatform = async (): Promise<Platform> => {
       const { secret: forAgents } = await api
         .post(`agent-pools/${world.pool}/authentication-tokens`, { description: 'a' })
         .then(({ body }) => ({ secret: body.data.attributes.token as string }));
+      const directory = await api.post(`scim-configurations/${world.scimConfiguration}/authentication-tokens`, {
+        description: 'directory',
+      });
       const own = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'own' });
       const { accessToken } = await tasks.ask(world.result ?? '');
       // A project has at most 100 teams with access, and a long run creates more worlds than that.
@@ -92,6 +99,7 @@ export const startPlatform = async (): Promise<Platform> => {
           apply: apply.token,
           state: stateTokenOf(plan.run, 'plan', plan.token),
           agent: forAgents,
+          scim: directory.body.data.attributes.token,
           task: accessToken,
         },
         logSecret: run?.logSecret ?? '',

@@ -177,6 +177,7 @@ const authorization = (path: string, random: Random, { tokens }: Living): string
   if (kind < 8) return `Bearer ${tokens.member}`;
   if (path.startsWith('/runner/')) return `Bearer ${tokens[random.of(['plan', 'apply'])]}`;
   if (path.startsWith('/agent/')) return `Bearer ${tokens.agent}`;
+  if (path.startsWith('/scim/')) return `Bearer ${tokens.scim}`;
   if (path.endsWith('/callback')) return `Bearer ${tokens.task}`;
   return `bearer ${tokens.owner}`;
 };
@@ -291,6 +292,14 @@ const outside: Target[] = [
     method: 'POST',
     path: `/agent/v1/${call}`,
   })),
+  ...['Users', 'Groups'].flatMap((kind) => [
+    { method: 'GET', path: `/scim/v2/{scimConfiguration}/${kind}` },
+    { method: 'POST', path: `/scim/v2/{scimConfiguration}/${kind}` },
+    ...['GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
+      method,
+      path: `/scim/v2/{scimConfiguration}/${kind}/{x}`,
+    })),
+  ]),
   { method: 'GET', path: '/logs/{run}/plan/{log}' },
   { method: 'GET', path: '/logs/{another run}/apply/{log}' },
   { method: 'GET', path: '/.well-known/openid-configuration' },
@@ -298,6 +307,8 @@ const outside: Target[] = [
   { method: 'GET', path: '/.well-known/{x}' },
   { method: 'GET', path: '/app/{x}' },
   { method: 'GET', path: '/app/assets/{x}' },
+  { method: 'GET', path: '/docs' },
+  { method: 'GET', path: '/docs/{x}' },
   { method: 'GET', path: '/' },
   { method: 'GET', path: '/api/v2/{x}/{y}' },
   { method: 'OPTIONS', path: '/api/v2/workspaces/{workspace}' },

@@ -34,13 +34,18 @@ describe('with an alarm recipient', () => {
     ]);
   });
 
-  it("allows CloudWatch to use the topic's key", () => {
-    const statements = Object.values(stacks.dataTemplate().findResources('AWS::KMS::Key')).flatMap(
-      ({ Properties }) => Properties.KeyPolicy.Statement as Statement[],
+  it('needs no key of the platform, which alarms must outlive', () => {
+    expect(template.findResources('AWS::SNS::Topic')[topic]?.Properties ?? {}).not.toHaveProperty('KmsMasterKeyId');
+    expect(JSON.stringify(stacks.dataTemplate().findResources('AWS::KMS::Key'))).not.toContain('cloudwatch');
+  });
+
+  it('tells what to do about an unusable key, which the sweep notices first', () => {
+    const [alarm] = Object.entries(template.findResources('AWS::CloudWatch::Alarm')).filter(([id]) =>
+      id.startsWith('OperationsSweepFailed'),
     );
-    expect(
-      statements.filter(({ Principal }) => JSON.stringify(Principal).includes('cloudwatch.amazonaws.com')),
-    ).toMatchObject([{ Action: ['kms:Decrypt', 'kms:GenerateDataKey'], Condition: ofThisAccount }]);
+    const { AlarmDescription } = alarm?.[1].Properties ?? {};
+    for (const words of ['KMS key access denied', 'cancel-key-deletion', 'enable-key', 'seven days'])
+      expect(JSON.stringify(AlarmDescription)).toContain(words);
   });
 
   it('sends from every alarm', () => {

@@ -1,5 +1,7 @@
+import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
 import { environmentFunctionIds } from '#infra/stack/environment-api.ts';
+import { featureFlags } from '#infra/stack/feature-flags.ts';
 import { functionIds, httpFunctionIds } from '#infra/stack/functions.ts';
 import {
   environmentOf,
@@ -60,6 +62,22 @@ describe('a first deployment, in any partition', () => {
     const keys = resources('AWS::KMS::Key').filter(({ id }) => id.startsWith('Storage'));
     expect(keys.map(({ Properties }) => Properties.MultiRegion)).toEqual([true]);
   });
+});
+
+it("has the CDK's recommended flags for its services, before the first release freezes them (CDK: feature flags)", () => {
+  const recommended = createRequire(import.meta.url)(
+    'aws-cdk-lib/recommended-feature-flags.json',
+  ) as typeof featureFlags;
+  const scopes = new Set(Object.keys(featureFlags).map((flag) => flag.split(':')[0]));
+  const ofServices = Object.entries(recommended).filter(([flag]) => scopes.has(flag.split(':')[0]));
+  expect(ofServices.length).toBeGreaterThan(40);
+  const different = ofServices.filter(([flag, value]) => JSON.stringify(featureFlags[flag]) !== JSON.stringify(value));
+  expect(different.map(([flag]) => flag).sort()).toEqual([
+    // Would add a function of the CDK.
+    '@aws-cdk/aws-ec2:restrictDefaultSecurityGroup',
+    // Also GovCloud.
+    '@aws-cdk/core:target-partitions',
+  ]);
 });
 
 describe('a deleted stack, and the deployment after it', () => {

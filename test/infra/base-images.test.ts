@@ -1,10 +1,15 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { baseImages, referenceOf } from '#infra/build/base-images.ts';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type BaseImages, baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { digestOf, refresh } from '#infra/build/refresh-base-images.ts';
+import { keepTls } from '#infra/local/host/tls.ts';
 
 /** The digests of base images, from a registry as the OCI distribution specification describes it. */
 
@@ -80,6 +85,61 @@ it('an image with a digest is never named by its tag', async () => {
     Array.from({ length: 3 }, () => `${host}/docker/library/node@${digest}`),
   );
   expect(referenceOf(image())).toBe(`${host}/docker/library/node:24-bookworm`);
+});
+
+describe('npm run base-images', () => {
+  let folder: string;
+  let secure: HttpsServer;
+  let file: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'base-images-'));
+    file = join(folder, 'base-images.json');
+    secure = createSecureServer(await keepTls(folder), (request, response) => {
+      if (!request.url?.startsWith('/v2/docker/library/') || request.url.endsWith('/none'))
+        return response.writeHead(404).end();
+      return response.writeHead(200, { 'content-type': manifest.type }).end(manifest.body);
+    });
+    await new Promise<void>((done) => secure.listen(0, '127.0.0.1', done));
+  });
+  afterAll(() => {
+    secure.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** @returns exit code and output */
+  const command = (): Promise<{ code: number | string; output: string }> =>
+    new Promise((resolve) => {
+      const env = { ...process.env, NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem') };
+      execFile(process.execPath, ['infra/build/refresh-base-images.ts', file], { env }, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, output: stdout + stderr }),
+      );
+    });
+  const images = (tag = '24-bookworm'): BaseImages => {
+    const registry = `127.0.0.1:${(secure.address() as AddressInfo).port}`;
+    const of = (name: string) => ({ repository: `${registry}/docker/library/${name}`, tag, digest: null });
+    return { node: of('node'), nodeSlim: of('node'), debian: of('debian') };
+  };
+
+  it('writes the digests of a registry, and tells which are new', async () => {
+    writeFileSync(file, JSON.stringify(images()));
+    const first = await command();
+    expect(first.output.trim().split('\n')).toHaveLength(3);
+    expect(first).toMatchObject({ code: 0, output: expect.stringContaining(`debian:24-bookworm ${digest} (new)`) });
+    expect(Object.values(baseImages(file)).map(({ digest: pinned }) => pinned)).toEqual([digest, digest, digest]);
+    // One line for each image, as in the repository.
+    expect(readFileSync(file, 'utf8').split('\n')).toHaveLength(6);
+    expect((await command()).output).not.toContain('(new)');
+  });
+
+  it('changes nothing if an image is missing', async () => {
+    const before = JSON.stringify({ ...images(), debian: images('none').debian });
+    writeFileSync(file, before);
+    expect(await command()).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/unchanged: .*debian:none: HTTP 404/),
+    });
+    expect(readFileSync(file, 'utf8')).toBe(before);
+  });
 });
 
 it('the Dockerfile takes its base images from the file, whose digests are whole', () => {

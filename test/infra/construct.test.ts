@@ -11,6 +11,7 @@ import { App, CfnOutput, NestedStack, type NestedStackProps, Stack, Tags } from 
 import { AssetManifestArtifact } from 'aws-cdk-lib/cx-api';
 import type { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { Stepform, type StepformProps } from '#infra/stack/stepform.ts';
 import { template as own } from './template.ts';
 
@@ -107,7 +108,7 @@ describe('the construct', () => {
   it('needs no Docker by default', () => {
     const { stack } = inStack(() => ({}));
     const [definition] = ofType(stack, 'AWS::ECS::TaskDefinition');
-    expect(definition?.Properties.ContainerDefinitions[0].Image).toBe('public.ecr.aws/docker/library/node:24-bookworm');
+    expect(definition?.Properties.ContainerDefinitions[0].Image).toBe(referenceOf(baseImages().node));
     const [assets] = (stack.node.root as App).synth().artifacts.filter(AssetManifestArtifact.isAssetManifestArtifact);
     expect(assets?.contents.dockerImages ?? {}).toEqual({});
   });

@@ -63,7 +63,7 @@ describe('the logical ids of retained resources', () => {
 describe('the stack of the platform', () => {
   it('has room to grow', () => {
     // CloudFormation: 500 resources, 1 MB (quotas).
-    expect(Object.keys(platform?.Resources ?? {}).length).toBeLessThanOrEqual(250);
+    expect(Object.keys(platform?.Resources ?? {}).length).toBeLessThanOrEqual(220);
     expect(JSON.stringify(platform).length).toBeLessThanOrEqual(500_000);
     console.log(`${Object.keys(platform?.Resources ?? {}).length} resources, ${JSON.stringify(platform).length} bytes`);
   });

@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
+import { anchorOf } from '#infra/docs/site/markdown.ts';
 
 /** The documents for users name only existing files, headings, scripts, commands and options. */
 
@@ -11,24 +12,24 @@ const inFolder = (folder: string): string[] =>
   readdirSync(join(root, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${folder}/${name}`);
-const documents = ['README.md', 'CONTRIBUTING.md', 'infra/CHANGELOG.md', ...inFolder('infra/docs')];
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...inFolder('infra/docs'),
+  ...inFolder('infra/docs/tutorials'),
+  ...inFolder('infra/changes'),
+];
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8');
 
 const withoutBlocks = (text: string): string => text.replace(/```[\s\S]*?```/g, '');
 const blocksOf = (text: string): string[] =>
-  [...text.matchAll(/```\w*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
+  [...text.matchAll(/```[^\n]*\n([\s\S]*?)```/g)].map(([, block = '']) => block);
 
-/** GitHub's heading anchors. */
 const anchorsOf = (path: string): Set<string> => {
   const headings = [...withoutBlocks(readFileSync(path, 'utf8')).matchAll(/^#+ (.*)$/gm)];
-  return new Set(
-    headings.map(([, heading = '']) =>
-      heading
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
+  return new Set(headings.map(([, heading = '']) => anchorOf(heading)));
 };
 
 it.each([...documents, ...inFolder('infra/decisions')])('links of %s lead to files and headings', (path) => {
@@ -48,12 +49,13 @@ it.each(documents)('npm scripts in %s exist', (path) => {
   expect(named.filter((name) => !(name in scripts))).toEqual([]);
 });
 
-/** The commands of the examples: at the start of a line, or after a prompt, `&&` or `|`. */
+/** The commands of the examples: at the start of a line, or after a prompt, `&&`, `|` or `||`; without redirections. */
 const commandsIn = (text: string): string[] =>
   blocksOf(text).flatMap((block) =>
     block
+      .replaceAll(/\\\n\s*/g, ' ')
       .split('\n')
-      .flatMap((line) => line.replace(/\s# .*| {2,}#.*/, '').split(/\s(?:&&|\|)\s/))
+      .flatMap((line) => line.replace(/\s# .*| {2,}#.*/, '').split(/\s(?:&&|\|\|?|>)\s/))
       .flatMap((line) => /^\s*(?:\$ )?(?:npx )?stepform (.+)$/.exec(line)?.[1] ?? []),
   );
 
@@ -66,6 +68,12 @@ it.each(documents)('commands in %s have the named options', (path) => {
     expect(match, command).toBeDefined();
     if (match) expect(() => parse(match.command, match.rest), command).not.toThrow();
   }
+});
+
+it('README and unsupported API name the same number of operations', () => {
+  const [figure = ''] = /\d+ of the \d+ operations/.exec(textOf('infra/docs/not-served.md')) ?? [];
+  expect(textOf('README.md')).toContain(figure);
+  expect(figure).not.toBe('');
 });
 
 it('each row of "reachable for a run" in security.md names existing tests', () => {

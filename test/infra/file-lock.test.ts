@@ -4,13 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { holderOf, locked, tryLock } from '#infra/build/file-lock.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'file-lock-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'file-lock-'));
 afterAll(() => rm(folder, { recursive: true }));
 
 /** A process that takes the lock, prints a line, and holds it until it ends. */

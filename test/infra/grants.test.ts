@@ -29,7 +29,7 @@ const signsOf = (prefix: string): string[] => [
 const says = (code: string, operation: string): boolean =>
   [`"${operation}"`, `'${operation}'`, `\`${operation}\``].some((literal) => code.includes(literal));
 
-const methods: Record<string, string> = { GetObject: 'GET', PutObject: 'PUT' };
+const methods: Record<string, string> = { GetObject: 'GET', PutObject: 'PUT', DeleteObject: 'DELETE' };
 
 /** Lines of permissionsOf that the code cannot use, e.g. `s3:GetObject bucket/runs/*`. */
 const unusedIn = (code: string, lines: string[]): string[] => {

@@ -17,6 +17,8 @@ const kinds = {
   'refresh-only': { refreshOnly: true },
   'empty apply': { allowEmptyApply: true },
   'saved plan': { savePlan: true, autoApply: true },
+  limited: { limited: true },
+  'limited auto-apply': { limited: true, autoApply: true },
 } satisfies Record<string, Partial<Run>>;
 
 const stage = (digit: number) => ({ id: `ts-${digit}`, taskResultIds: [`taskrs-${digit}`] });
@@ -67,7 +69,8 @@ const documented: Partial<Record<RunStatus, RunStatus[]>> = {
   fetching_completed: ['pre_plan_running', 'plan_queued'],
   pre_plan_running: ['pre_plan_completed', 'canceled', 'errored'],
   pre_plan_completed: ['plan_queued', 'canceled'],
-  plan_queued: ['planning', 'canceled', 'errored'],
+  // A run that waits for a slot can be discarded.
+  plan_queued: ['planning', 'discarded', 'canceled', 'errored'],
   // A discard may be accepted when the plan begins.
   planning: ['planned', 'discarded', 'canceled', 'errored'],
   planned: ['post_plan_running', 'cost_estimating', 'policy_checking', ...onwards],
@@ -182,7 +185,7 @@ describe('the run state machine', () => {
     for (const path of paths) {
       const applies = path.states.includes('Applying');
       if (path.start.startsWith('plan-only')) expect(applies, describePath(path)).toBe(false);
-      const automatic = path.start.startsWith('auto-apply') || path.start.startsWith('empty apply');
+      const automatic = path.start.includes('auto-apply') || path.start.startsWith('empty apply');
       const withdrawn = path.happenings.some((one) => one.endsWith('permission withdrawn'));
       if (applies && (withdrawn || !automatic)) {
         const waitState = path.start.startsWith('saved plan') ? 'PlannedAndSaved' : 'NeedsConfirmation';
@@ -228,6 +231,9 @@ describe('the run state machine', () => {
     const plain = shortest('auto-apply');
     expect(plain).toBe(7);
     expect(shortest('auto-apply', ({ states }) => states.includes('Pending'))).toBe(9);
+    // Without a limit, slots cost no transition.
+    expect(shortest('limited')).toBe(12);
+    expect(shortest('limited auto-apply')).toBe(8);
     expect(shortest('auto-apply, fetching') - plain).toBeLessThanOrEqual(4);
     expect(shortest('auto-apply, cost') - plain).toBeLessThanOrEqual(4);
     expect(shortest('auto-apply, policies') - plain).toBeLessThanOrEqual(2 * 4);

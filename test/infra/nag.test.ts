@@ -40,6 +40,14 @@ describe('cdk-nag, AwsSolutions', () => {
       'an own network, alarms by mail, nothing kept',
       { vpcId: 'vpc-1', subnetIds: 'subnet-1,subnet-2', alarmEmail: 'ops@example.com', removalPolicy: 'destroy' },
     ],
+    [
+      'copies in another region',
+      {
+        backupVaultArn: 'arn:aws:backup:eu-west-1:123456789012:backup-vault:stepform',
+        replicaBucketArn: 'arn:aws:s3:::elsewhere',
+        replicaKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/mrk-1',
+      },
+    ],
   ])('has no unacknowledged finding: %s', (_, context) => {
     expect(stacks(context).flatMap((stack) => findings(stack))).toEqual([]);
   });

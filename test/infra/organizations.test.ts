@@ -56,10 +56,10 @@ describe('signInGroupOrganizations', () => {
 
   it('require a groups claim and valid names', () => {
     expect(problem(() => readSettings({ ...issuer, signInGroupOrganizations: 'acme' }))).toContain(
-      'signInGroupOrganizations: needs signInGroupsClaim',
+      'signInGroupOrganizations: needs signInGroupsClaim or samlAdministrators',
     );
     expect(problem(() => localOrganizationVariable({ STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: 'acme' }))).toBe(
-      'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: needs STEPFORM_SIGN_IN_GROUPS_CLAIM',
+      'STEPFORM_SIGN_IN_GROUP_ORGANIZATIONS: needs STEPFORM_SIGN_IN_GROUPS_CLAIM or STEPFORM_SAML_ADMINISTRATORS',
     );
     const odd = { ...issuer, signInGroupsClaim: 'groups', signInGroupOrganizations: 'a b' };
     expect(problem(() => readSettings(odd))).toContain('signInGroupOrganizations: must be names of organizations');

@@ -16,7 +16,7 @@ const tableKey = [
   'ReEncryptTo',
 ].map((action) => `kms:${action} key if kms:ViaService StringEquals dynamodb.region.amazonaws.com`);
 const storageKey = ['dynamodb', 's3'].map((service) => `${service}.region.amazonaws.com`).join();
-const objects = (action: 'GetObject' | 'PutObject', ...prefixes: string[]) =>
+const objects = (action: 'GetObject' | 'PutObject' | 'DeleteObject', ...prefixes: string[]) =>
   prefixes.map((prefix) => `s3:${action} bucket/${prefix}/*`);
 const tasks = (...actions: string[]) =>
   actions.map((action) => `ecs:${action} arn:aws:ecs:region:account:task/cluster/* if ecs:cluster ArnEquals cluster`);
@@ -129,6 +129,12 @@ const expected: Record<FunctionId, string[]> = {
   Access: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   Organizations: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   SignIn: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
+  Scim: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
+  Saml: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+  ],
   Workspaces: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:GenerateDataKey key',
@@ -158,6 +164,7 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     handsOver,
     'lambda:InvokeFunction FetchCommitFunction',
+    'lambda:InvokeFunction CompilePoliciesFunction',
   ],
   VersionControl: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
@@ -168,12 +175,14 @@ const expected: Record<FunctionId, string[]> = {
   Webhooks: [...table('GetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key', handsOver],
   VersionControlEvent: [...createsRuns, 'lambda:InvokeFunction FetchCommitFunction', ...tells],
   FetchCommit: [
-    ...table('GetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     'kms:Decrypt key',
     'kms:GenerateDataKey key',
     'lambda:InvokeFunction CommitStatusFunction',
+    'lambda:InvokeFunction CompilePoliciesFunction',
     ...objects('GetObject', 'configurations', 'registry', 'uploads'),
     ...objects('PutObject', 'configurations', 'policies', 'registry', 'uploads'),
+    ...objects('DeleteObject', 'configurations/vcs'),
     's3:ListBucket bucket',
     ...answers(),
   ],
@@ -181,6 +190,11 @@ const expected: Record<FunctionId, string[]> = {
     ...table('UpdateItem'),
     ...['GenerateDataKey', 'Decrypt'].map((action) => `kms:${action} key if kms:ViaService StringEquals ${storageKey}`),
     ...objects('PutObject', 'providers'),
+  ],
+  CompilePolicies: [
+    ...table('GetItem'),
+    ...objects('GetObject', 'policies'),
+    `kms:Decrypt key if kms:ViaService StringEquals ${storageKey}`,
   ],
   CommitStatus: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -196,7 +210,12 @@ const expected: Record<FunctionId, string[]> = {
     'lambda:InvokeFunction NotifyFunction',
   ],
   Modules: [...createsRuns, ...objects('GetObject', 'registry'), ...objects('PutObject', 'registry')],
-  TestRuns: [...createsRuns, ...objects('GetObject', 'runs'), ...objects('PutObject', 'uploads')],
+  TestRuns: [
+    ...createsRuns,
+    ...objects('GetObject', 'runs'),
+    ...objects('PutObject', 'uploads'),
+    'lambda:InvokeFunction FetchCommitFunction',
+  ],
   Registry: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
     ...objects('GetObject', 'uploads', 'registry'),
@@ -219,7 +238,7 @@ const expected: Record<FunctionId, string[]> = {
   ],
   Agent: [...table('GetItem', 'BatchGetItem', 'Query', 'UpdateItem', 'DeleteItem'), ...answers()],
   Identity: ['kms:GetPublicKey identity-key'],
-  Pending: [...enter, ...table('Query', 'DeleteItem'), ...tells],
+  AwaitTurn: [...enter, ...table('Query', 'DeleteItem'), ...tells],
   PlanQueued: [...launcher, ...tells],
   Fetching: [
     ...table('GetItem', 'UpdateItem'),
@@ -237,7 +256,7 @@ const expected: Record<FunctionId, string[]> = {
   Confirmed: [...enter, ...table('Query', 'PutItem', 'DeleteItem')],
   ApplyQueued: launcher,
   EnterState: [...enter, ...tells],
-  Notify: [...table('GetItem', 'BatchGetItem', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
+  Notify: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'), 'kms:Decrypt key'],
   Trace: [
     ...table('GetItem', 'Query'),
     ...objects('GetObject', 'runs'),
@@ -249,7 +268,7 @@ const expected: Record<FunctionId, string[]> = {
   TaskStageDone: [...passesConfirmation, ...table('Query')],
   Complete: finisher,
   ExecutionStopped: [...finisher, ...keepsLostEvents],
-  RunnerStopped: [...enter, ...table('Query'), ...keepsLostEvents],
+  RunnerStopped: [...enter, ...table('Query', 'DeleteItem'), ...keepsLostEvents],
   ConfigurationUploaded: [...createsRuns, ...keepsLostEvents],
   StateUploaded: [
     ...table('GetItem', 'Query', 'PutItem', 'UpdateItem'),
@@ -260,7 +279,12 @@ const expected: Record<FunctionId, string[]> = {
     's3:ListBucket bucket',
     ...keepsLostEvents,
   ],
-  RunApplied: [...createsRuns, ...keepsLostEvents],
+  RunApplied: [
+    ...createsRuns,
+    'lambda:InvokeFunction EnvironmentSweepFunction',
+    'lambda:InvokeFunction FetchCommitFunction',
+    ...keepsLostEvents,
+  ],
   Sweep: [
     ...finisher,
     ...createsRuns.filter((line) => !finisher.includes(line)),
@@ -270,10 +294,12 @@ const expected: Record<FunctionId, string[]> = {
     'lambda:InvokeFunction EnvironmentSweepFunction',
     'lambda:InvokeFunction DataRetentionFunction',
     handsOver,
+    'lambda:InvokeFunction FetchCommitFunction',
     ...launch,
     'states:DescribeExecution arn:aws:states:region:account:execution:machine.Name:*',
   ],
   Web: [],
+  Docs: [],
   Bootstrap: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem')],
   Environments: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { SettingsError } from '#infra/settings/settings.ts';
 import { stackWith } from './stack-with.ts';
 
@@ -14,6 +15,21 @@ it('both stacks record the settings of the operator, and refuse a deployment wit
       },
     ]);
     expect(Outputs.DeployedSettings).toEqual({ Value: settings });
+  }
+});
+
+it('both stacks refuse a version with another format of the data, and name the way out', () => {
+  const { template, dataTemplate } = stackWith({});
+  for (const { Parameters, Rules, Outputs } of [template().toJSON(), dataTemplate().toJSON()]) {
+    const format = String(dataFormat);
+    expect(Parameters.ConfirmedDataFormat).toMatchObject({ Type: 'String', Default: format });
+    expect(Rules.DataFormatUnchanged.Assertions).toEqual([
+      {
+        Assert: { 'Fn::Equals': [{ Ref: 'ConfirmedDataFormat' }, format] },
+        AssertDescription: expect.stringContaining('restore the table to a time before the upgrade'),
+      },
+    ]);
+    expect(Outputs.DataFormat).toEqual({ Value: format });
   }
 });
 

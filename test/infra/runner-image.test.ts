@@ -1,21 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { synthesize, type Template } from '#infra/build/synth.ts';
+import { serve } from '#test/support/serve.ts';
 import { template as usual } from './template.ts';
 
 const image = 'public.ecr.aws/docker/library/node:24-bookworm';
 const folder = mkdtempSync(join(tmpdir(), 'runner-image-'));
-let template: Template;
-beforeAll(async () => {
-  ({ template } = await synthesize({ outdir: folder, context: { runnerImage: image }, validate: true }));
-});
+const { template } = await synthesize({ outdir: folder, context: { runnerImage: image }, validate: true });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
@@ -67,17 +63,16 @@ describe('starting a runner without a program', () => {
     JSON.stringify({ 'main.mjs': "import './chunks/a.mjs';", 'chunks/a.mjs': "console.log('runs');" }),
   );
   const start = async (sha256: string) => {
-    const server = createServer(({ url }, response) => {
+    const server = await serve(({ url }, response) => {
       if (url === '/runner/v1/program/name') response.writeHead(302, { location: '/object' }).end();
       else response.end(program);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const {
       EntryPoint: [, ...args],
     } = containerOf(template);
     const env = {
       TMPDIR: folder,
-      STEPFORM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      STEPFORM_URL: server.url,
       STEPFORM_PROGRAM: 'name',
       STEPFORM_PROGRAM_SHA256: sha256,
     };

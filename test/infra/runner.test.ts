@@ -30,7 +30,7 @@ describe('the container of a runner', () => {
 
   it("runs as root, sets Terraform's users, and disables the inspector", () => {
     expect(container?.User).toBeUndefined();
-    expect(dockerfile).toMatch(/^USER root$/m);
+    expect(dockerfile).toMatch(/^USER 0$/m);
     expect(dockerfile).toMatch(/^ENV STEPFORM_TERRAFORM_USERS=60000$/m);
     // Executable and not readable (terraform/executable.ts).
     expect(dockerfile).toMatch(/^RUN chmod 0711 \/engine\/\*$/m);

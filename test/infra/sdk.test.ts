@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import { createRequire } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { dynamodb, ecs, sfn } from '#infra/build/sdk/endpoints.ts';
 import { sdkPlugin } from '#infra/build/sdk.ts';
 import type { Host } from '#infra/local/host/host.ts';
+import { serve } from '#test/support/serve.ts';
 import { startHost } from './local/support/application.ts';
 
 const load = createRequire(import.meta.url);
@@ -109,7 +109,7 @@ describe('the table in a bundle', () => {
   it('retries when throttled, and passes on the trace header', async () => {
     const answers = [400, 500, 200];
     const requests: IncomingHttpHeaders[] = [];
-    const server = createServer((request, response) => {
+    const server = await serve((request, response) => {
       requests.push(request.headers);
       request.resume();
       const status = answers.shift() ?? 200;
@@ -120,9 +120,8 @@ describe('the table in a bundle', () => {
       response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' });
       response.end(JSON.stringify(status === 200 ? { Item: { pk: { S: 'a' } } } : error));
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const before = { ...process.env };
-    process.env.AWS_ENDPOINT_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    process.env.AWS_ENDPOINT_URL = server.url;
     process.env.AWS_MAX_ATTEMPTS = '3';
     process.env.AWS_LAMBDA_FUNCTION_NAME = 'F';
     process.env._X_AMZN_TRACE_ID = 'Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1';

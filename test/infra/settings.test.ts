@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readSettings, SettingsError } from '#infra/settings/settings.ts';
+import { localMaxRunnerVariable, maxRunnerVariable } from '#infra/stack/max-runners.ts';
 
 const problem = (context: Record<string, unknown>): string => {
   try {
@@ -50,6 +51,22 @@ describe('settings', () => {
     });
   });
 
+  it('limit runners of the platform, of each organization, and of single ones', () => {
+    const variable = (settings: Record<string, unknown>) => maxRunnerVariable(readSettings(settings));
+    expect(variable({})).toBe('');
+    expect(JSON.parse(variable({ maxRunners: '20' }))).toEqual({ platform: 20 });
+    expect(JSON.parse(variable({ organizationMaxRunners: 5 }))).toEqual({ organization: 5 });
+    expect(JSON.parse(variable({ maxRunners: 9, organizationMaxRunners: '5,Acme:2' }))).toEqual({
+      platform: 9,
+      organization: 5,
+      organizations: { acme: 2 },
+    });
+    expect(localMaxRunnerVariable({ STEPFORM_MAX_RUNNERS: '2' })).toBe('{"platform":2}');
+    expect(() => localMaxRunnerVariable({ STEPFORM_ORGANIZATION_MAX_RUNNERS: 'acme' })).toThrow(
+      'STEPFORM_ORGANIZATION_MAX_RUNNERS must be a number for each organization',
+    );
+  });
+
   it("select the image's version by engine", () => {
     expect(readSettings({ terraformEngine: 'tofu' }).terraformVersion).not.toBe(readSettings({}).terraformVersion);
     expect(readSettings({ terraformEngine: 'tofu', terraformVersion: '1.8.0' }).terraformVersion).toBe('1.8.0');
@@ -89,6 +106,12 @@ describe('settings', () => {
     [{ warmRunners: 51 }, 'warmRunners: must be at most 50'],
     [{ warmRunners: 1, warmRunnerHours: 'nine to five' }, 'warmRunnerHours: must be days, hours and a time zone'],
     [{ warmRunnerHours: 'Mon-Fri 08:00-18:00 UTC' }, 'warmRunnerHours: needs warmRunners'],
+    [{ maxRunners: 0 }, 'maxRunners: must be a number from 1 to 1000'],
+    [{ maxRunners: 'many' }, 'maxRunners: must be a number from 1 to 1000 (it is "many")'],
+    [{ organizationMaxRunners: 'acme' }, 'organizationMaxRunners: must be a number for each organization'],
+    [{ organizationMaxRunners: 'acme:0' }, 'organizationMaxRunners: must be a number for each organization'],
+    [{ organizationMaxRunners: '5,acme:1,Acme:2' }, 'organizationMaxRunners: must have one number'],
+    [{ organizationMaxRunners: '5,6' }, 'organizationMaxRunners: must have one number'],
     [{ otlpEndpoint: 'otlp.example.com' }, 'otlpEndpoint: must be the base URL of an OTLP/HTTP receiver'],
     [{ otlpEndpoint: 'https://me:secret@otlp.example.com' }, 'otlpEndpoint: must be the base URL'],
     [{ otlpHeadersParameter: '/stepform/otlp' }, 'otlpHeadersParameter: needs otlpEndpoint'],

@@ -1,6 +1,7 @@
 import * as iam from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '#infra/settings/settings.ts';
+import { localOrganizationVariable, organizationVariable } from '#infra/stack/organizations.ts';
 import { localSignInVariable, signInVariable } from '#infra/stack/sign-in.ts';
 import { stackWith } from './stack-with.ts';
 import { environmentOf, permissionsOf, roleOf } from './template.ts';
@@ -29,10 +30,12 @@ describe('issuer settings', () => {
       signInBaseUrl: 'https://a.b/c/',
     };
     expect(JSON.parse(signInVariable(readSettings(input)))).toEqual({
-      issuer: 'https://example.okta.com',
-      clientId: 'client-1',
-      clientSecretParameter: '/stepform/sign-in-secret',
-      scopes: 'openid email profile',
+      oidc: {
+        issuer: 'https://example.okta.com',
+        clientId: 'client-1',
+        clientSecretParameter: '/stepform/sign-in-secret',
+        scopes: 'openid email profile',
+      },
       emailDomains: ['example.com', 'example.org'],
       trustEmails: true,
       baseUrl: 'https://a.b/c',
@@ -69,9 +72,7 @@ describe('issuer settings', () => {
       STEPFORM_SIGN_IN_BASE_URL: 'http://localhost:8081/tools/stepform/',
     };
     expect(JSON.parse(localSignInVariable(environment))).toMatchObject({
-      issuer: 'http://localhost:4000',
-      clientSecret: 's',
-      groupsClaim: 'groups',
+      oidc: { issuer: 'http://localhost:4000', clientSecret: 's', groupsClaim: 'groups' },
       baseUrl: 'http://localhost:8081/tools/stepform',
     });
     expect(localSignInVariable({})).toBe('');
@@ -80,6 +81,37 @@ describe('issuer settings', () => {
     const alone = { STEPFORM_SIGN_IN_ISSUER: 'http://localhost:4000' };
     expect(problem(() => localSignInVariable(alone))).toBe(
       'STEPFORM_SIGN_IN_CLIENT_ID: is needed with STEPFORM_SIGN_IN_ISSUER',
+    );
+  });
+});
+
+describe('samlAdministrators', () => {
+  it('allows the settings that apply to every way to sign in, without an issuer', () => {
+    const input = { samlAdministrators: 'acme', signInTrustEmails: 'true', signInBaseUrl: 'https://a.b' };
+    expect(JSON.parse(signInVariable(readSettings(input)))).toEqual({
+      emailDomains: [],
+      trustEmails: true,
+      baseUrl: 'https://a.b',
+    });
+    expect(JSON.parse(organizationVariable(readSettings(input)))).toEqual({
+      creators: 'owners',
+      readsGroups: true,
+      samlAdministrators: 'acme',
+    });
+    const local = { STEPFORM_SAML_ADMINISTRATORS: 'acme', STEPFORM_SIGN_IN_EMAIL_DOMAINS: 'a.b' };
+    expect(JSON.parse(localSignInVariable(local))).toEqual({ emailDomains: ['a.b'], trustEmails: false });
+    expect(JSON.parse(localOrganizationVariable(local))).toMatchObject({ samlAdministrators: 'acme' });
+  });
+
+  it('allows no settings of an issuer, and is the name of an organization', () => {
+    expect(problem(() => readSettings({ samlAdministrators: 'acme', signInName: 'Okta' }))).toContain(
+      'signInName: needs signInIssuer',
+    );
+    expect(problem(() => readSettings({ samlAdministrators: 'a b' }))).toContain(
+      'samlAdministrators: must be the name of an organization',
+    );
+    expect(problem(() => localSignInVariable({ STEPFORM_SIGN_IN_TRUST_EMAILS: 'true' }))).toBe(
+      'STEPFORM_SIGN_IN_TRUST_EMAILS: needs STEPFORM_SIGN_IN_ISSUER or STEPFORM_SAML_ADMINISTRATORS',
     );
   });
 });

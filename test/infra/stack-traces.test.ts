@@ -27,7 +27,7 @@ it('source maps are read only when a stack trace is read', async () => {
     const fs = require('node:fs');
     const { readFileSync } = fs;
     const maps = [];
-    fs.readFileSync = (path, ...more) => (String(path).endsWith('.map') && maps.push(path), readFileSync(path, ...more));
+    fs.readFileSync = (path, ...more) => (String(path).endsWith('.map.gz') && maps.push(path), readFileSync(path, ...more));
     require('node:module').syncBuiltinESMExports();
     const { handler } = require(${file('Bootstrap')});
     const error = handler({}, {}).catch((caught) => { const before = maps.length; caught.stack; console.log(before, maps.length); });`);

@@ -238,10 +238,14 @@ describe('the HTTP API', () => {
       'GET /.well-known/openid-configuration': 'IdentityFunction',
       'GET /.well-known/jwks': 'IdentityFunction',
       'ANY /oauth/{proxy+}': 'SignInFunction',
+      'ANY /scim/v2/{proxy+}': 'ScimFunction',
+      'ANY /users/{proxy+}': 'SamlFunction',
+      'ANY /api/v2/admin/saml-settings': 'SamlFunction',
+      'ANY /api/v2/admin/saml-settings/{proxy+}': 'SamlFunction',
       'GET /logs/{proxy+}': 'LogsFunction',
-      'GET /': 'WebFunction',
-      'GET /app': 'WebFunction',
-      'GET /app/{proxy+}': 'WebFunction',
+      $default: 'WebFunction',
+      'GET /api/v2/openapi.json': 'WebFunction',
+      'ANY /docs/{proxy+}': 'DocsFunction',
       'ANY /runner/v1/{proxy+}': 'RunnerFunction',
       'ANY /agent/v1/{proxy+}': 'AgentFunction',
       'ANY /api/registry/{proxy+}': 'RegistryFunction',
@@ -262,6 +266,7 @@ describe('the HTTP API', () => {
       'FetchCommit',
       'FetchProvider',
       'Governance',
+      'Modules',
       'Notify',
       'Policies',
       'RunTask',
@@ -292,6 +297,8 @@ describe('the HTTP API', () => {
       'Policies',
       'Registry',
       'Runs',
+      'Saml',
+      'Scim',
       'Settings',
       'SignIn',
       'States',
@@ -434,7 +441,10 @@ describe('events', () => {
       'detail-type': ['ECS Task State Change'],
       detail: {
         lastStatus: ['STOPPED'],
-        containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] },
+        $or: [
+          { containers: { exitCode: [{ 'anything-but': [0] }, { exists: false }] } },
+          { group: ['stepform-slots'] },
+        ],
       },
     });
     expect(readable(rule('RunnerStopped')?.EventPattern?.detail.clusterArn)).toBe('cluster');
@@ -481,6 +491,14 @@ describe('operations', () => {
     ]);
     for (const { id, Properties } of resources('AWS::CloudWatch::Alarm'))
       expect(Properties, id).toMatchObject({ TreatMissingData: 'notBreaching', AlarmDescription: expect.anything() });
+  });
+
+  it('have a row for each alarm in the runbook', () => {
+    const runbook = readFileSync('infra/docs/operations.md', 'utf8');
+    const names = resources('AWS::CloudWatch::Alarm').map(({ id }) => id.replace(/^Operations|[0-9A-F]{8}$/g, ''));
+    expect(
+      [...names, 'BackupMissing', 'ReplicationFailed'].filter((name) => !runbook.includes(`| \`${name}\` |`)),
+    ).toEqual([]);
   });
 
   it('have metric filters on the logs', () => {

@@ -71,13 +71,22 @@ const commandsBelow = async (): Promise<string[]> => {
 };
 
 describe('bundles', () => {
-  const maxBytes = 360 * 1024;
+  const maxBytes = 372 * 1024;
+  const larger: { [id: string]: number } = {
+    // With every forge's API, and zip files; they start after a push, when no request waits for them.
+    FetchCommit: 384 * 1024,
+    VersionControlEvent: 384 * 1024,
+    // With the pages, compressed.
+    Docs: 512 * 1024,
+    // With a parser, signatures and encryption of XML, for sign-ins alone.
+    Saml: 512 * 1024,
+  };
 
   it('stay within the size limit', async () => {
     const { bundles } = await synthesize();
     const sizes = functionIds.map((id) => [id, bundles.functions[id].bytes] as const).sort(([, a], [, b]) => b - a);
     console.log(sizes.map(([id, bytes]) => `${id} ${Math.round(bytes / 1024)} KB`).join('\n'));
-    for (const [id, bytes] of sizes) expect(bytes, id).toBeLessThan(maxBytes);
+    for (const [id, bytes] of sizes) expect(bytes, id).toBeLessThan(larger[id] ?? maxBytes);
   });
 
   it.each(functionIds)('%s exports a handler', async (id) => {
@@ -94,5 +103,5 @@ describe('bundles', () => {
       expect(a?.equals(b as Buffer), id).toBe(true);
     }
     await expect.poll(async () => (await commandsBelow()).filter((line) => line.includes('esbuild'))).toEqual([]);
-  }, 60_000);
+  }, 180_000);
 });

@@ -127,7 +127,8 @@ export const roleOf = (functionId: string): string => {
 };
 
 export const environmentOf = (functionId: string): Record<string, unknown> =>
-  (functionProperties(functionId) as { Environment: { Variables: Record<string, unknown> } }).Environment.Variables;
+  (functionProperties(functionId) as { Environment?: { Variables: Record<string, unknown> } }).Environment?.Variables ??
+  {};
 
 const home = { accountId: 'account', region: 'region', apiUrl: 'http://localhost' };
 

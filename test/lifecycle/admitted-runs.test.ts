@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Answered, type Api, gzipHead, startApi, uniqueName } from '#test/support/api.ts';
+import { type Answered, gzipHead, startApi, uniqueName } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
 /**
@@ -8,7 +8,9 @@ import { on, runHelpers } from '#test/support/runs.ts';
  * are created in every possible way.
  */
 
-const load = async () => ({
+const api = await startApi();
+const help = await runHelpers(api);
+const more = {
   ...(await import('#lifecycle/timers/auto-destroy.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#platform/store/keys.ts')),
@@ -16,21 +18,11 @@ const load = async () => ({
   applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runApplied: (await import('#lifecycle/phases/run-applied.ts')).handler,
-});
-
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let more: Awaited<ReturnType<typeof load>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  more = await load();
-});
+};
 afterEach(() => {
   delete process.env.RUNS_OF;
   delete process.env.WARM_RUNNERS;
 });
-afterAll(() => api.close());
 
 const keptFor = (organization: string) => {
   process.env.RUNS_OF = organization;

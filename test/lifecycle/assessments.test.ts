@@ -1,32 +1,23 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { HealthTimer } from '#resources/workspaces/health-timer.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { HealthEvent } from '#run/notifications/health.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** Health assessments: when they begin, how they end, and that they do not affect runs. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let table: typeof import('#platform/store/table.ts');
-let keys: typeof import('#platform/store/keys.ts')['keys'];
 let look: typeof import('#lifecycle/timers/assessment-timer.ts')['lookAtHealth'];
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-let release: typeof import('#lifecycle/phases/finish.ts')['release'];
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  table = await import('#platform/store/table.ts');
-  ({ keys } = await import('#platform/store/keys.ts'));
-  ({ lookAtHealth: look } = await import('#lifecycle/timers/assessment-timer.ts'));
-  ({ finishRun, release } = await import('#lifecycle/phases/finish.ts'));
-});
+const api = await startApi();
+const help = await runHelpers(api);
+const table = await import('#platform/store/table.ts');
+const { keys } = await import('#platform/store/keys.ts');
+({ lookAtHealth: look } = await import('#lifecycle/timers/assessment-timer.ts'));
+const { finishRun, release } = await import('#lifecycle/phases/finish.ts');
 beforeEach(() => {
   api.aws.invoked.length = 0;
 });
-afterAll(() => api.close());
 
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const timerOf = (id: string) => table.get<HealthTimer>(keys.healthTimer(id));

@@ -1,30 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { AutoDestroyTimer } from '#resources/workspaces/auto-destroy.ts';
 import type { AutoDestroyEvent } from '#run/notifications/auto-destroy.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** Ephemeral workspaces: how the sweep handles their timers. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let table: typeof import('#platform/store/table.ts');
-let keys: typeof import('#platform/store/keys.ts')['keys'];
 let look: typeof import('#lifecycle/timers/auto-destroy.ts')['lookAtAutoDestroy'];
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  table = await import('#platform/store/table.ts');
-  ({ keys } = await import('#platform/store/keys.ts'));
-  ({ lookAtAutoDestroy: look } = await import('#lifecycle/timers/auto-destroy.ts'));
-  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
-});
+const api = await startApi();
+const help = await runHelpers(api);
+const table = await import('#platform/store/table.ts');
+const { keys } = await import('#platform/store/keys.ts');
+({ lookAtAutoDestroy: look } = await import('#lifecycle/timers/auto-destroy.ts'));
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
 beforeEach(() => {
   api.aws.invoked.length = 0;
 });
-afterAll(() => api.close());
 
 const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
 const timerOf = (id: string) => table.get<AutoDestroyTimer>(keys.autoDestroy(id));
@@ -81,7 +73,8 @@ describe('a workspace whose destroy time has passed', () => {
     await end((await current(id)).id, 'Applied');
     await setState(id, 0, 0, 'sv-2');
     await lookAt(id);
-    expect(await shown(id)).toMatchObject({ 'auto-destroy-activity-duration': '2h', 'auto-destroy-at': null });
+    expect(await shown(id)).toMatchObject({ 'auto-destroy-activity-duration': '2h' });
+    expect(await runsOf(id)).toHaveLength(1);
     await setState(id, 3, 1, 'sv-3');
     await lookAt(id);
     expect(await runsOf(id)).toHaveLength(2);

@@ -1,31 +1,23 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Answered, type Api, gzipHead, startApi, uniqueName } from '#test/support/api.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Answered, gzipHead, startApi, uniqueName } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
 /** A drained platform creates no run, in whichever way it begins. Each test also succeeds after the drain. */
 
-const load = async () => ({
+const api = await startApi();
+const help = await runHelpers(api);
+const more = {
   ...(await import('#lifecycle/timers/auto-destroy.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   drain: (await import('#lifecycle/drain/handler.ts')).handler,
   runApplied: (await import('#lifecycle/phases/run-applied.ts')).handler,
-});
-
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let more: Awaited<ReturnType<typeof load>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  more = await load();
-});
+};
 afterEach(async () => {
   vi.useRealTimers();
   await resume();
 });
-afterAll(() => api.close());
 
 const reason = 'upgrade, back at 18:00';
 const refusal = /starts no new runs now: upgrade, back at 18:00\. Try again later, or ask its operator/;

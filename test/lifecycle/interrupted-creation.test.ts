@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { isFinal } from '#run/status.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { checkOrder } from '#test/support/queue-checks.ts';
 import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
@@ -8,10 +8,7 @@ import { staggered, type Task } from '#test/support/staggered.ts';
 
 /** The creation of a run, frozen or interrupted at each of its calls, while another run is created and completed. */
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-});
+const aws = await startAws();
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
   vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -20,7 +17,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-afterAll(() => aws.close());
 
 /** Entry, commit, run, three pointers, StartExecution; and one read that checks whether the creation is a repeat. */
 const callsOfCreation = 8;

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Key } from '#platform/store/keys.ts';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import { type Aws, type Failing, startAws } from '#test/support/aws.ts';
+import { type Failing, startAws } from '#test/support/aws.ts';
 import { ExecutionError } from '#test/support/executor.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
@@ -14,13 +14,9 @@ import { newRunOptions } from '#test/support/run.ts';
  * much later. The machine or a client then retries the function. If no caller retries it, only the sweep runs.
  */
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-  vi.spyOn(console, 'warn').mockImplementation(() => {});
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-});
-afterAll(() => aws.close());
+const aws = await startAws();
+vi.spyOn(console, 'warn').mockImplementation(() => {});
+vi.spyOn(console, 'error').mockImplementation(() => {});
 
 const failings: readonly Failing[] = ['after', 'late'];
 /** Retries of a state's function by the machine (infra/stack/state-builders.ts). */

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /**
@@ -9,9 +9,8 @@ import { newRun } from '#test/support/run.ts';
  * can be interrupted at each call.
  */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/creation/new-run.ts')),
   ...(await import('#lifecycle/queue/queue.ts')),
@@ -21,13 +20,7 @@ const load = async () => ({
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
-});
-
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 let count = 0;
 const open = async (lock?: Workspace['lock']): Promise<string> => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Checks } from '#run/check-record.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
@@ -13,17 +13,13 @@ import { newRunOptions } from '#test/support/run.ts';
  * effect.
  */
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-  // The sweep warns of each repair, and logs repairs that fail.
-  vi.spyOn(console, 'warn').mockImplementation(() => {});
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-});
+const aws = await startAws();
+// The sweep warns of each repair, and logs repairs that fail.
+vi.spyOn(console, 'warn').mockImplementation(() => {});
+vi.spyOn(console, 'error').mockImplementation(() => {});
 afterEach(() => {
   aws.stale = false;
 });
-afterAll(() => aws.close());
 
 const kinds = fc.record({
   planOnly: fc.boolean(),

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Decision, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import type { Overridable } from '#run/status.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** The SDK retries a call whose response was lost: a conditional write then fails because of its own first attempt. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws({ attempts: 2 });
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/creation/new-run.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
@@ -17,13 +16,7 @@ const load = async () => ({
   ...(await import('#platform/store/edits.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
-});
-
-beforeAll(async () => {
-  aws = await startAws({ attempts: 2 });
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 let count = 0;
 const id = (prefix: string) => `${prefix}-${String(++count).padStart(16, '0')}`;

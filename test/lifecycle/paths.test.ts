@@ -1,19 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { NewRun } from '#lifecycle/creation/new-run.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
 /** The states that typical runs enter, with the functions behind them: what an operator reads in the console. */
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-});
-afterAll(() => aws.close());
+const aws = await startAws();
 
 let ids = 0;
 

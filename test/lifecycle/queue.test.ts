@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, beforeEach, it, vi } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { afterEach, beforeEach, it, vi } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 import { checkEmpty, checkNow, checkOrder, checkPlaces } from '#test/support/queue-checks.ts';
 import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts';
 
@@ -13,10 +13,7 @@ import { type Action, QueueWorld, type Step } from '#test/support/queue-world.ts
  * all runs.
  */
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-});
+const aws = await startAws();
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
   vi.spyOn(console, 'warn').mockImplementation(() => {});
@@ -27,7 +24,6 @@ afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
-afterAll(() => aws.close());
 
 const which = fc.oneof(fc.constantFrom(0, 1), fc.nat(20));
 const action: fc.Arbitrary<Action> = fc.oneof(

@@ -1,18 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-afterAll(() => api.close());
+vi.spyOn(console, 'error').mockImplementation(() => {});
+const api = await startApi();
+const help = await runHelpers(api);
+afterEach(() => vi.useRealTimers());
 
 let keys = 0;
 const newKey = () => `key-${++keys}`;

@@ -1,7 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AwsError } from '#infra/local/host/errors.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /**
@@ -9,9 +9,8 @@ import { newRun } from '#test/support/run.ts';
  * for a missing one.
  */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#resources/users/memberships.ts')),
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/runs/events.ts')),
@@ -26,14 +25,8 @@ const load = async () => ({
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
-});
-
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
+};
 afterEach(() => void vi.restoreAllMocks());
-afterAll(() => aws.close());
 
 let count = 0;
 let run: Run;
@@ -148,16 +141,20 @@ it('a stopped apply reports how many resources its state has, unless stored chan
   expect((await messageOf('plan'))[1], 'a plan changes no state').toBeUndefined();
 });
 
-it("a container has its run's names as tags, for cost reports", async () => {
-  await open({ status: 'pending', current: true });
-  await planQueued();
-  const expected = {
-    'stepform:organization': run.organization,
-    'stepform:workspace': run.workspaceName,
-    'stepform:run': run.id,
-  };
-  expect(containers().map(({ tags }) => tags)).toEqual([expected]);
-});
+it.each(['prj-aaaaaaaaaaaaaaaa', undefined])(
+  'a container has its run as tags, for cost reports: %s',
+  async (project) => {
+    await open({ status: 'pending', current: true, ...(project ? { projectId: project } : {}) });
+    await planQueued();
+    const expected = {
+      'stepform:organization': run.organization,
+      ...(project ? { 'stepform:project': project } : {}),
+      'stepform:workspace': run.workspaceName,
+      'stepform:run': run.id,
+    };
+    expect(containers().map(({ tags }) => tags)).toEqual([expected]);
+  },
+);
 
 it.each([
   ['reports it', { tasks: [], failures: [{ reason: 'Capacity is unavailable.' }] }, ': Capacity is unavailable.'],

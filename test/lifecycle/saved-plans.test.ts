@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { newId } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -12,7 +12,7 @@ import { stateFile } from '#test/support/state.ts';
 import { startStorage } from '#test/support/storage.ts';
 
 const aws = await startAws();
-const storage = await startStorage();
+await startStorage();
 const actions = await import('#lifecycle/decisions/decisions.ts');
 const { finishRun } = await import('#lifecycle/phases/finish.ts');
 const locks = await import('#lifecycle/queue/locks.ts');
@@ -25,10 +25,6 @@ const saved = await import('#resources/runs/saved-plans.ts');
 const { finalizeStateVersion } = await import('#resources/states/finalize.ts');
 const { createStateVersion, getStateVersion } = await import('#resources/states/records.ts');
 const workspaces = await import('#resources/workspaces/records.ts');
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 const newWorkspace = async (): Promise<Workspace> => {
   const settings = { ...workspaces.defaultSettings, organization: 'acme', projectId: 'prj-1', tags: [] };

@@ -1,14 +1,14 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
 /** Everything that can be left incomplete and that the sweep completes. For queues see interrupted-queue.test.ts. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const lines: { message: string; repair?: string; item: string; error?: string }[] = [];
+const aws = await startAws();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/runners/launcher.ts')),
   ...(await import('#platform/store/due.ts')),
@@ -16,19 +16,11 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
   executionStopped: (await import('#lifecycle/repair/execution-stopped.ts')).handler,
-});
-
-const lines: { message: string; repair?: string; item: string; error?: string }[] = [];
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-  for (const level of ['warn', 'error'] as const)
-    vi.spyOn(console, level).mockImplementation((line) => lines.push(JSON.parse(String(line))));
-});
-afterAll(async () => {
-  vi.restoreAllMocks();
-  await aws.close();
-});
+};
+// Packages warn in plain text.
+const lineOf = (text: string) => (text.startsWith('{') ? JSON.parse(text) : { message: text });
+for (const level of ['warn', 'error'] as const)
+  vi.spyOn(console, level).mockImplementation((line) => lines.push(lineOf(String(line))));
 afterEach(() => {
   lines.length = 0;
   aws.executionStatus = undefined;

@@ -1,16 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { interleave } from '#test/support/interleave.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
 /** An uncontended run ends without reading the queue; a run that is queued meanwhile still starts. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/creation/new-run.ts')),
   ...(await import('#lifecycle/queue/queue.ts')),
@@ -20,12 +19,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   pending: (await import('#lifecycle/states/pending.ts')).handler,
   confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
-});
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 let count = 0;
 

@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
 /** A state that an apply could not store, or that is lost: no other run is applied before a user has decided. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/runs/logs.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
@@ -19,13 +18,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#resources/states/integrity.ts')),
   ...(await import('#platform/store/integrity.ts')),
-});
-
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 const unsavedState = { serial: 7, lineage: 'l', md5: 'a'.repeat(32) };
 const content = JSON.stringify({ version: 4, terraform_version: '1.11.4', serial: 7, lineage: 'l' }, undefined, 2);

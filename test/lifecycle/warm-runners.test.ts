@@ -1,17 +1,22 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** Ready runners: which run gets which one, how the others end, and the limit of their number. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const minutes = 60_000;
+const want = (count: number, more: object = {}) => {
+  process.env.WARM_RUNNERS = count ? JSON.stringify({ count, pollMs: 5, ...more }) : '';
+};
+
+const aws = await startAws();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#lifecycle/decisions/decisions.ts')),
+  ...(await import('#lifecycle/runners/launcher.ts')),
   ...(await import('#lifecycle/runners/stray-runners.ts')),
   ...(await import('#lifecycle/runners/ready-runners.ts')),
   ...(await import('#lifecycle/runners/warm-runners.ts')),
@@ -20,21 +25,8 @@ const load = async () => ({
   ...(await import('#platform/store/id.ts')),
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
-});
-
-const minutes = 60_000;
-const want = (count: number, more: object = {}) => {
-  process.env.WARM_RUNNERS = count ? JSON.stringify({ count, pollMs: 5, ...more }) : '';
 };
-
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(async () => {
-  want(0);
-  await aws.close();
-});
+afterAll(() => want(0));
 beforeEach(async () => {
   want(0);
   aws.failCall(0, 'before');
@@ -274,14 +266,15 @@ it('the sweep stops retired runners that hang, but no ready or working ones', as
   expect(claimed).toMatchObject({ run: { id: run.id } });
   expect((await planOf(run)).taskArn, 'the older runner is assigned first').toBe(busy.container.arn);
   const inAnHour = Date.now() + 60 * minutes;
-  expect(await store.stopStrayRunners(inAnHour)).toEqual([]);
+  const stray = async (now: number) => store.stopStrayRunners(await store.runningContainers(), now);
+  expect(await stray(inAnHour)).toEqual([]);
   // The setting is removed: only the working runner stays.
   want(0);
-  const stopped = await store.stopStrayRunners(inAnHour);
+  const stopped = await stray(inAnHour);
   expect(stopped).toHaveLength(warm().length - 1);
   expect(warm().find(({ stopped: gone }) => !gone)?.arn).toBe((await planOf(run)).taskArn);
   await store.updateRun(run.id, {
     set: { status: 'errored', 'statusTimestamps.errored-at': new Date().toISOString() },
   });
-  expect(await store.stopStrayRunners(inAnHour)).toHaveLength(1);
+  expect(await stray(inAnHour)).toHaveLength(1);
 });

@@ -14,7 +14,9 @@ import type { Outcome, Work } from './run.ts';
  * 40] [--seed 1] [--seconds 60]`: changes one place of the code at a time, where tests execute it, and reports changes
  * that no test notices. Test files that start after `--seconds` of quicker ones are left out: a narrow test should
  * notice. `functions/FILE.ts:LINE` tests the mutants of one line, and names the test that notices each. Equivalent
- * mutants are in equivalent.json. The report with each mutant's killer is in .build/mutations.
+ * mutants are in equivalent.json. The report with each mutant's killer is in .build/mutations. End-to-end tests share
+ * one platform, and only programs that they start, such as the command line, have a mutant: `functions/clients/cli
+ * --tests test/clients/cli,test/e2e/stepform.test.ts`.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -173,7 +175,8 @@ const run = async (mutants: Placed[], results: Outcome[], sample: number): Promi
 
 const covered = (results: Outcome[]): number => results.filter((outcome) => !('uncovered' in outcome)).length;
 
-const report = join(root, '.build/mutations', `${title.replaceAll(/[/ :]/g, '-')}.json`);
+/** Names of files are limited to 255 bytes. */
+const report = join(root, '.build/mutations', `${title.replaceAll(/[/ :]/g, '-').slice(0, 200)}.json`);
 /** Messages of the tests. */
 const output = report.replace(/json$/, 'log');
 mkdirSync(join(report, '..'), { recursive: true });

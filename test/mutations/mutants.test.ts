@@ -27,6 +27,7 @@ it.each([
   ],
   ["type T = 1 | true; const a = 'x' as T;", []],
   ["logWarning('x', 1);", []],
+  ["f().catch((why) => logError('x', why));", [';']],
 ])('the code %s has the expected mutants', (source, expected) => {
   expect(mutated(source)).toEqual(expected);
 });

@@ -46,6 +46,9 @@ const nothing = 'undefined as never';
 /** Replacing these with undefined has no effect, or none on code that only tests for truth. */
 const isNothing = (text: string): boolean => ['undefined', 'false'].includes(text);
 
+/** Logs are excluded, because no caller relies on them. */
+const isLog = (text: string): boolean => /^(logError|logWarning|console\.)/.test(text);
+
 const isCall = ({ type, argument }: Node): boolean =>
   type === 'CallExpression' || (type === 'AwaitExpression' && isNode(argument) && argument.type === 'CallExpression');
 
@@ -79,7 +82,7 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
     case 'ReturnStatement':
       return node.argument && !isNothing(text(child('argument'))) ? [[child('argument'), nothing]] : [];
     case 'ArrowFunctionExpression':
-      return child('body').type === 'BlockStatement' || isNothing(text(child('body')))
+      return child('body').type === 'BlockStatement' || isNothing(text(child('body'))) || isLog(text(child('body')))
         ? []
         : [[child('body'), nothing]];
     default:
@@ -91,12 +94,12 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
 const isOrder = ({ type, consequent, alternate }: Node, text: (of: Node) => string): boolean =>
   type === 'ConditionalExpression' && [consequent, alternate].every((one) => /^-?1$/.test(text(one as Node)));
 
-/** All syntactically valid changes of a file. Logs are excluded, because no caller relies on them. */
+/** All syntactically valid changes of a file. */
 export const mutantsOf = (source: string): Mutant[] => {
   const mutants: Mutant[] = [];
   const text = ({ start, end }: Node): string => source.slice(start, end);
   const visit = (node: Node, isInFunction: boolean): void => {
-    if (node.type === 'ImportDeclaration' || /^(logError|logWarning|console\.)/.test(text(node))) return;
+    if (node.type === 'ImportDeclaration' || isLog(text(node))) return;
     for (const [{ start, end }, after] of changesOf(node, text, isInFunction)) {
       const line = source.slice(0, start).split('\n').length;
       mutants.push({ start, end, before: source.slice(start, end), after, line });

@@ -36,7 +36,11 @@ interface Baseline {
 const root = resolve(import.meta.dirname, '../..');
 
 /** Places that each test file has executed (covered.ts), one line each. */
-const list = join(mkdtempSync(join(tmpdir(), 'covered-')), 'mutants');
+const scratch = mkdtempSync(join(tmpdir(), 'covered-'));
+const list = join(scratch, 'mutants');
+/** Replaced sources, for programs that tests start (program.ts). */
+const mutated = join(scratch, 'sources.json');
+process.env.STEPFORM_MUTATED = mutated;
 
 const codeOf = new Map<string, string>();
 let durations: Baseline['durations'] = {};
@@ -74,7 +78,7 @@ const start = (): Promise<Vitest> =>
       config: join(root, 'test/vitest.config.ts'),
       watch: false,
       bail: 1,
-      project: ['unit'],
+      project: ['unit', 'e2e'],
       maxWorkers: 1,
       sequence: { sequencer: QuickestFirst },
       reporters: ['default', { onTestModuleEnd: (module) => void ended.push(module) }],
@@ -113,6 +117,7 @@ const replace = (vitest: Vitest, code: Map<string, string>): void => {
   const files = [...codeOf.keys(), ...code.keys()];
   codeOf.clear();
   for (const [path, text] of code) codeOf.set(path, text);
+  writeFileSync(mutated, JSON.stringify([...codeOf]));
   for (const path of files) vitest.invalidateFile(path);
 };
 
@@ -135,10 +140,16 @@ const baselineOf = async (
   const covering: string[][] = mutants.map(() => []);
   for (const line of readFileSync(list, 'utf8').trim().split('\n')) {
     const { test, mutants: executed } = JSON.parse(line) as { test: string; mutants: number[] };
-    for (const number of executed) covering[number]?.push(test);
+    for (const number of executed) if (!covering[number]?.includes(test)) covering[number]?.push(test);
   }
   return {
-    durations: Object.fromEntries(ended.map((module) => [module.moduleId, module.diagnostic().duration])),
+    durations: Object.fromEntries(
+      ended.map((module) => {
+        // Files start their services while they are collected.
+        const { duration, collectDuration } = module.diagnostic();
+        return [module.moduleId, duration + collectDuration];
+      }),
+    ),
     covering,
   };
 };

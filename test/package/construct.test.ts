@@ -12,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { installPackage, packedOnce } from '#test/support/install-package.ts';
 
 /** A company's CDK app with the construct from the tarball, in a folder outside the checkout. */
@@ -31,12 +32,10 @@ const node = (...args: string[]) =>
   });
 const program = (name: string) => join(folder, 'node_modules', name);
 
-beforeAll(async () => {
-  cpSync('infra/example', folder, { recursive: true });
-  await installPackage(await packedOnce(), folder);
-  // A tool of the company.
-  symlinkSync(resolve('node_modules/typescript'), program('typescript'));
-});
+cpSync('infra/example', folder, { recursive: true });
+await installPackage(await packedOnce(), folder, true);
+// A tool of the company.
+symlinkSync(resolve('node_modules/typescript'), program('typescript'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const template = (name: string) => JSON.parse(readFileSync(join(folder, 'cdk.out', name), 'utf8'));
@@ -61,6 +60,30 @@ describe('the construct in the package', () => {
     for (const name of ['Terraform.template.json', ...nested])
       expect(readFileSync(join(folder, 'cdk.out', name)).length, name).toBeLessThan(1_000_000);
   }, 300_000);
+
+  it('has the app that "stepform deploy" deploys', async () => {
+    const app = `"${process.execPath}" node_modules/stepform/.build/program/infra-stack-app.mjs`;
+    await node(program('aws-cdk/bin/cdk'), 'synth', '--quiet', '--app', app, '--output', join(folder, 'own.out'));
+    const templates = readdirSync(join(folder, 'own.out')).filter((name) => name.endsWith('.template.json'));
+    expect(templates.sort()).toEqual(['Stepform-Data.template.json', 'Stepform.template.json']);
+  }, 300_000);
+
+  it("builds the platform's own image from the package", async () => {
+    const app = [
+      "import { App, Stack } from 'aws-cdk-lib/core';",
+      "import { Stepform } from 'stepform';",
+      "const app = new App({ outdir: 'own-image', analyticsReporting: false, builtinCloudFormationValidation: false });",
+      "new Stepform(new Stack(app, 'A'), 'Stepform', { runnerImage: 'build' });",
+      'app.synth();',
+    ];
+    writeFileSync(join(folder, 'own-image.mjs'), app.join('\n'));
+    await node('own-image.mjs');
+    const { dockerImages } = JSON.parse(readFileSync(join(folder, 'own-image/A.assets.json'), 'utf8'));
+    const [{ source } = { source: {} }] = Object.values<{ source: Record<string, unknown> }>(dockerImages);
+    const built = readdirSync(join(folder, 'own-image', String(source.directory)));
+    expect(built).toContain('Dockerfile');
+    expect(source.dockerBuildArgs).toMatchObject({ NODE_IMAGE: referenceOf(baseImages().nodeSlim) });
+  });
 
   it('refuses misspelled props at compile time', async () => {
     writeFileSync(

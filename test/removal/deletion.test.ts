@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let deleteWorkspace: typeof import('#removal/workspaces.ts').deleteWorkspace;
-let getWorkspace: typeof import('#resources/workspaces/records.ts').getWorkspace;
-beforeAll(async () => {
-  api = await startApi();
-  ({ deleteWorkspace } = await import('#removal/workspaces.ts'));
-  ({ getWorkspace } = await import('#resources/workspaces/records.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const { deleteWorkspace } = await import('#removal/workspaces.ts');
+const { getWorkspace } = await import('#resources/workspaces/records.ts');
 
 const by = 'user-1';
 const newWorkspace = async (): Promise<Workspace> => (await getWorkspace((await api.workspace()).id)) as Workspace;
@@ -47,6 +41,8 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   const workspaces = [await make('workspaces', 'w1'), await make('workspaces', 'w2'), await make('workspaces', 'w3')];
   // Its deletion ended before its name was released.
   await remove(keys.workspace(await make('workspaces', 'w0')));
+  const recoverable = (await getWorkspace(await make('workspaces', 'w4'))) as Workspace;
+  await deleteWorkspace(recoverable, { by, recoverable: true });
   const team = await make('teams', 'team');
   const pools = [await make('agent-pools', 'free'), await make('agent-pools', 'used')];
   const [, used = ''] = pools;
@@ -60,6 +56,7 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   const { usePool } = await import('#resources/agents/pools/uses.ts');
   await usePool(used, 'ws-elsewhere');
   expect([await completeEnd(name, 2), await left(), await getTeam(team)]).toEqual([true, 0, undefined]);
+  expect(await get(keys.workspace(recoverable.id)), 'its data is deleted').toMatchObject({ isEnding: true });
   const { getAgentPool } = await import('#resources/agents/pools/records.ts');
   const { leavePool } = await import('#resources/agents/pools/uses.ts');
   const rest = async () => [
@@ -70,6 +67,17 @@ it('a large organization is deleted a number of workspaces at a time, and its te
   await leavePool(used, 'ws-elsewhere');
   expect(await completeEnd(name)).toBe(true);
   expect(await rest()).toEqual([false, false, false]);
+});
+
+it('a deleted project is no longer counted', async () => {
+  const total = async () =>
+    (await api.get('organizations/acme/projects?page[size]=1')).body.meta.pagination['total-count'];
+  const ids: string[] = [];
+  for (const name of ['counted', 'counted-2', 'counted-3'])
+    ids.push((await api.post('organizations/acme/projects', { name })).body.data.id);
+  const before = await total();
+  await api.call('DELETE', `projects/${ids[0]}`);
+  expect(await total()).toBe(before - 1);
 });
 
 it('only a marked resource is deleted by the sweep', async () => {

@@ -1,6 +1,6 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import type { FunctionId } from '#infra/stack/functions.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { handlerOf } from '#test/support/handlers.ts';
 import { bodyIn, fillPath, makeWorld, type World } from '#test/support/world.ts';
 
@@ -9,11 +9,7 @@ import { bodyIn, fillPath, makeWorld, type World } from '#test/support/world.ts'
  * once the sweep and the functions that it starts have finished. Only the audit trail keeps ids.
  */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 afterEach(() => vi.useRealTimers());
 
 interface Deletion {
@@ -37,7 +33,7 @@ const moduleTests = '/api/v2/organizations/{organization}/tests/registry-modules
 const deletions: Record<string, Deletion> = {
   // The marker reserves the name.
   '/api/v2/organizations/{organization}': { keeps: /^(RUN|CV|SV|PE)(#|$)|^ORG(NAME)?$/ },
-  '/api/v2/projects/{project}': { first: ['/api/v2/workspaces/{workspace}'] },
+  '/api/v2/projects/{project}': { first: ['/api/v2/workspaces/{workspace}'], keeps: history },
   '/api/v2/workspaces/{workspace}': { keeps: history },
   '/api/v2/organizations/{organization}/workspaces/{name}': { id: 'workspace', keeps: history },
   '/api/v2/workspaces/{workspace}/vars/{variable}': {},
@@ -77,6 +73,8 @@ const deletions: Record<string, Deletion> = {
   '/api/v2/oauth-clients/{oauthClient}': {},
   '/api/v2/oauth-tokens/{oauthToken}': {},
   '/api/v2/organizations/{organization}/github-app-installations/{installation}': {},
+  '/api/v2/admin/opa-versions/{version}': { id: 'opa-versions' },
+  '/api/v2/admin/sentinel-versions/{version}': { id: 'sentinel-versions' },
   // Banners are deactivated and stay in the list.
   '/api/v2/admin/banners/{banner}': { keeps: /^BANNERS$/ },
 };
@@ -142,8 +140,8 @@ const newWorld = async (): Promise<World> => {
   for (const owner of [`teams/${world.team}`, `projects/${world.project}`])
     expect((await notify(owner)).status).toBe(201);
   const body = { data: [{ type: 'projects', id: world.project }] };
-  for (const set of [`policy-sets/${world.policySet}`, `varsets/${world.varset}`])
-    expect((await api.call('POST', `${set}/relationships/projects`, { body })).status).toBe(204);
+  const sets = [`policy-sets/${world.policySet}`, `varsets/${world.varset}`, `provider-sets/${world.providerSet}`];
+  for (const set of sets) expect((await api.call('POST', `${set}/relationships/projects`, { body })).status).toBe(204);
   return world;
 };
 
@@ -152,7 +150,8 @@ const leftOf = async (id: string, keeps?: RegExp): Promise<string[]> => {
   const items = (await api.aws.items()).filter(
     ({ pk, sk }) => !String(pk).startsWith('AUDIT#') && !keeps?.test(String(sk)),
   );
-  const named = items.filter((item) => JSON.stringify(item).includes(id)).map(({ pk, sk }) => `${pk} ${sk}`);
+  const text = (item: object) => JSON.stringify(item, (_, value) => (value instanceof Set ? [...value] : value));
+  const named = items.filter((item) => text(item).includes(id)).map(({ pk, sk }) => `${pk} ${sk}`);
   return [...named, ...api.storage.objects().filter((key) => key.includes(id))];
 };
 

@@ -288,6 +288,8 @@ describe('the end of a run', () => {
     const late = { Error: 'States.Timeout' };
     expect(endReason(newRun({ decision: stale }), 'Discarded', undefined)).toBe('The state has changed.');
     expect(endReason(newRun({ decision: stale }), 'Applied', undefined)).toBeUndefined();
+    const done = newRun({ apply: phase({ status: 'running', report: { outcome: 'finished' } }) });
+    expect(endReason(done, 'Canceled', undefined)).toMatch(/^The apply had finished .* Its changes stay\.$/);
     const byUser = newRun({ decision: { action: 'discard', by: 'user-1', at: '' } });
     expect(endReason(byUser, 'Discarded', undefined)).toBeUndefined();
     expect(endReason(newRun(), 'Discarded', late)).toBe('The plan was not confirmed in time.');

@@ -12,6 +12,8 @@ it.each<[Partial<Run>, string]>([
   [{ isDestroy: true }, 'destroy'],
   [{ refreshOnly: true }, 'refresh_only'],
   [{ allowEmptyApply: true }, 'empty_apply'],
+  [{ invokeActionAddrs: ['action.a.b'] }, 'action_only'],
+  [{ invokeActionAddrs: ['action.a.b'], planOnly: true }, 'plan_only'],
 ])('a run with %j has the operation %s', (options, operation) => {
   expect(operationOf(newRun(options))).toBe(operation);
 });

@@ -110,8 +110,9 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
     const url = path.startsWith('/') ? path : `/api/v2/${path}`;
     const event = eventOf(method, url, { ...sent, token: sent.token === undefined ? token : sent.token });
     const target = gateway.find(method, event.rawPath)?.route.functionArn;
-    // The page is not bundled for tests.
-    const handler = await handlerOf(target === undefined || target === 'Web' ? 'Api' : (target as HttpFunction));
+    // Page and documentation are not bundled for tests.
+    const isFiles = target === 'Web' || target === 'Docs';
+    const handler = await handlerOf(target === undefined || isFiles ? 'Api' : (target as HttpFunction));
     if (method !== 'GET') await nextMillisecond();
     const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
       statusCode: number;

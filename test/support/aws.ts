@@ -1,16 +1,19 @@
+import { inspect } from 'node:util';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 import { clientOf, connectionLost, retried } from '#infra/local/host/client.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
 import type { Services } from '#platform/store/services.ts';
+import type { PolicyContent } from '#resources/policies/content.ts';
 import { FormerItems } from './former-items.ts';
 import { Objects } from './objects.ts';
 import { storageHere } from './storage.ts';
 import { productTable } from './table.ts';
 import { throughLayers } from './table-layers.ts';
-import { undoAfterFile } from './undo.ts';
+import { closeAfterFile, undoAfterFile } from './undo.ts';
 
 /**
  * The services of platform/store/services.ts for tests: DynamoDB in memory with the product's table, S3, and a Step
@@ -45,7 +48,7 @@ export type Failing = 'before' | 'after' | 'late';
 export interface Aws {
   /** Calls to Step Functions in order. */
   sent: SentTask[];
-  /** Functions that were invoked asynchronously, in order. */
+  /** Functions that were invoked, in order. */
   invoked: { name: string; event: object }[];
   /** Messages that were sent to each open connection of a WebSocket API. */
   connections: Map<string, string[]>;
@@ -79,6 +82,9 @@ export interface Aws {
   mail?: Services['mail'];
   close(): Promise<void>;
 }
+
+/** Calls to DynamoDB in a row that change nothing: more are an endless loop, which no time limit of a test can end. */
+const maxVainCalls = 10_000;
 
 const itemsIn = ({ Item, Items = [], Responses = {} }: Record<string, unknown>): number => {
   const batches = Object.values(Responses as object).flat();
@@ -156,10 +162,12 @@ const executions = (aws: Aws, action: string, input: Record<string, string>): ob
 
 /** @param options.attempts maximum attempts of a call */
 export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
-  const database = await DynamoDb.open();
+  const sqlite = Database.inMemory();
+  const database = new DynamoDb(sqlite);
   database.ensureTable(productTable('stepform-test'));
   let fault: { n: number; when: Failing } | undefined;
   let late: (() => Promise<unknown>)[] = [];
+  let vainCalls = 0;
   const aws: Aws = {
     sent: [],
     invoked: [],
@@ -191,7 +199,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
       } while (next);
       return items;
     },
-    close: async () => database.close(),
+    close: closeAfterFile(async () => sqlite.close()),
   };
   const former = new FormerItems(database);
   /** One attempt of a call: counts it, and injects its fault, if any. */
@@ -210,7 +218,13 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const call = <T>(perform: () => T): Promise<T> => retried(() => attempt(async () => perform()), attempts);
   const table = (action: string, input: object): Promise<object> =>
     attempt(async () => {
+      // From then on every call fails, because callers can hide the error of one.
+      if (++vainCalls > maxVainCalls)
+        throw new Error(
+          `an endless loop: ${maxVainCalls} calls to DynamoDB changed nothing; ${action} ${inspect(input)}`,
+        );
       const { output } = await former.around(aws.stale ?? false, action, { ...input });
+      if (!/^(Get|BatchGet|Query|Scan)/.test(action)) vainCalls = 0;
       if (action !== 'UpdateItem') aws.itemsRead += itemsIn(output);
       return decodeBinary(output);
     });
@@ -230,6 +244,12 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
         // As JSON, which drops undefined properties.
         aws.invoked.push({ name, event: JSON.parse(JSON.stringify(event)) });
       }),
+    // The only function whose result others wait for. It has no state of its own, so it can run here.
+    call: async (name, event) => {
+      aws.invoked.push({ name, event });
+      const { handler } = await import('#resources/policies/engine/compile.ts');
+      return handler(event as PolicyContent);
+    },
     mail: async (message) => aws.mail?.(message),
     connection: async (_, id, message) => {
       if (message === undefined) return aws.connections.delete(id);
@@ -253,6 +273,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     CONTAINER_NAME: 'runner',
     NOTIFY_FUNCTION: 'NotifyFunction',
     DATA_RETENTION_FUNCTION: 'DataRetentionFunction',
+    COMPILE_POLICIES_FUNCTION: 'CompilePoliciesFunction',
     COMMIT_STATUS_FUNCTION: 'CommitStatusFunction',
     FETCH_COMMIT_FUNCTION: 'FetchCommitFunction',
     ENVIRONMENT_LOGS_FUNCTION: 'EnvironmentLogsFunction',

@@ -14,12 +14,13 @@ export default class FileTestRunner extends TestRunner {
     vi.resetModules();
   }
 
-  override onAfterRunFiles(files: Parameters<TestRunner['onAfterRunFiles']>[0]): void {
+  override async onAfterRunFiles(files: Parameters<TestRunner['onAfterRunFiles']>[0]): Promise<void> {
     super.onAfterRunFiles(files);
     vi.useRealTimers();
     vi.unstubAllEnvs();
     vi.unstubAllGlobals();
-    undoAll();
+    vi.restoreAllMocks();
+    await undoAll();
     this.#restore();
   }
 }

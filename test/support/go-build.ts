@@ -21,7 +21,7 @@ const fastToRun = '-gcflags=all=-dwarf=false';
 interface GoProgram {
   /** The working directory of Go. */
   folder: string;
-  /** Package with the main function, relative to `folder`. */
+  /** Package with the main function or the tests, relative to `folder`. */
   program: string;
   target: string;
   tags?: string[];
@@ -29,6 +29,8 @@ interface GoProgram {
   variables?: Record<string, string>;
   /** Compiles C code too; needs a C compiler. */
   cgo?: boolean;
+  /** Builds the package's tests instead of its main function. */
+  isTest?: boolean;
   /** Worth optimizing, because a test run spends more time in it than in the compiler. */
   isBusy?: boolean;
   /** Aborts the build. */
@@ -43,6 +45,7 @@ export const goBuild = async ({
   tags = [],
   variables = {},
   cgo,
+  isTest,
   isBusy,
   signal,
 }: GoProgram): Promise<void> => {
@@ -53,7 +56,12 @@ export const goBuild = async ({
     const compiler = isBusy ? fastToRun : fastToCompile;
     const flags = [...always, compiler, '-tags', tags.join(','), '-ldflags', ['-s -w', ...values].join(' ')];
     const env = { ...process.env, CGO_ENABLED: cgo ? '1' : '0', CGO_CFLAGS: isBusy ? '-O1' : '-O0', GOFLAGS: '' };
-    await run('go', ['build', ...flags, '-o', built, program], { cwd: folder, env, maxBuffer: 1 << 26, signal });
+    await run('go', [...(isTest ? ['test', '-c'] : ['build']), ...flags, '-o', built, program], {
+      cwd: folder,
+      env,
+      maxBuffer: 1 << 26,
+      signal,
+    });
     await mkdir(dirname(target), { recursive: true });
     // Written beside the target first, so that concurrent readers find all of it or nothing.
     const beside = `${target}.${process.pid}`;

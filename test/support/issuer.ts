@@ -1,8 +1,8 @@
 /** A real OpenID provider (npm oidc-provider) on this machine, with a user who signs in at it. */
 import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Provider from 'oidc-provider';
+import { serve } from './serve.ts';
 
 export interface Account {
   sub: string;
@@ -50,9 +50,8 @@ const clientSecret = 'secret of the client, long enough';
 
 export const startIssuer = async (): Promise<Issuer> => {
   let handle: Handler = () => {};
-  const server = createServer((request, response) => handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await serve((request, response) => handle(request, response));
+  const { url } = server;
   const issuer: Issuer = {
     url,
     clientId,
@@ -62,10 +61,7 @@ export const startIssuer = async (): Promise<Issuer> => {
       handle = handlerOf(issuer, redirectUri);
     },
     visit: (address) => visit(address, url),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
   return issuer;
 };

@@ -43,7 +43,7 @@ const load = async () => ({
 
 const handlers = async () => ({
   EnterState: (await import('#lifecycle/states/enter-state.ts')).handler,
-  Pending: (await import('#lifecycle/states/pending.ts')).handler,
+  AwaitTurn: (await import('#lifecycle/states/await-turn.ts')).handler,
   PlanQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   PlannedAndSaved: (await import('#lifecycle/states/planned-and-saved.ts')).handler,
   Confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
@@ -143,7 +143,7 @@ export class LifecycleWorld {
 
   #execution(name: string, data: Record<string, unknown>): Execution {
     return new Execution(name, machine, data, async (state, payload) => {
-      const entered = state === 'EnterState' ? (payload as { state: string }).state : state;
+      const entered = (payload as { state?: string }).state ?? state;
       const result = await this.around(entered, () => this.#call(state, payload));
       this.listen();
       return result;
@@ -182,7 +182,7 @@ export class LifecycleWorld {
       case 'Complete':
         return this.#handlers.Complete(payload as CompleteTask);
       default:
-        return this.#handlers[state as 'Pending'](payload as unknown as WaitingTask);
+        return this.#handlers[state as 'PlanQueued'](payload as unknown as WaitingTask);
     }
   }
 

@@ -50,6 +50,11 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
     'uploaded an invalid archive': verdict({ fetching: 'failed' }, 'not a gzip file'),
     canceled: cancel,
   },
+  PlanAwaitingSlot: {
+    'its slot': (run) => ({ ...run, slot: 'plan' }),
+    canceled: cancel,
+    discarded: discard,
+  },
   PlanQueued: {
     claimed: claim('plan'),
     canceled: cancel,
@@ -70,6 +75,7 @@ export const whileWaiting: Record<WaitingState, Record<string, Happening>> = {
   NeedsConfirmation: { confirmed: confirm, discarded: discard, canceled: cancel },
   PlannedAndSaved: { confirmed: confirm, discarded: discard, canceled: cancel },
   Confirmed: { 'its turn': (run) => ({ ...run, current: true }), canceled: cancel },
+  ApplyAwaitingSlot: { 'its slot': (run) => ({ ...run, slot: 'apply' }), canceled: cancel },
   ApplyQueued: {
     claimed: claim('apply'),
     canceled: cancel,

@@ -1,5 +1,5 @@
 /** S3 and KMS of the local platform, with signatures checked, for tests of stored content. */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,11 @@ import { readSignature, sha256, verify } from '#infra/local/aws/iam/signature.ts
 import { Kms } from '#infra/local/aws/kms/kms.ts';
 import { S3, type S3Reply } from '#infra/local/aws/s3/s3.ts';
 import { retried } from '#infra/local/host/client.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
 import { replyOf } from '#infra/local/host/services.ts';
 import type { Services } from '#platform/store/services.ts';
+import { closeAfterFile } from './undo.ts';
 
 export interface Storage {
   /** `<service> <action or method and path>` of each call, in order. */
@@ -42,7 +44,8 @@ export let storageHere: Pick<Services, 'objects' | 'keys'> | undefined;
 /** Sets the endpoints and names of bucket and key in the environment. */
 export const startStorage = async (): Promise<Storage> => {
   const folder = mkdtempSync(join(tmpdir(), 'storage-'));
-  const s3 = new S3(join(folder, 's3'), () => {});
+  const database = Database.inMemory();
+  const s3 = new S3(database, join(folder, 's3'), () => {});
   s3.ensureBucket('stepform-test');
   const kms = new Kms(join(folder, 'kms'), [
     { arn: keyArn, properties: {} },
@@ -137,18 +140,16 @@ export const startStorage = async (): Promise<Storage> => {
       refusals = n;
       refusal = code;
     },
-    objects: () => {
-      const root = join(folder, 's3', 'stepform-test');
-      const files = readdirSync(root, { recursive: true, encoding: 'utf8' });
-      // Its attributes take 1,024 bytes.
-      const withContent = files.filter((name) => name.endsWith('=') && statSync(join(root, name)).size > 1024);
-      return withContent.map((name) => decodeURIComponent(name.slice(0, -1)));
-    },
-    close: async () => {
+    objects: () =>
+      database
+        .statement('SELECT key FROM objects WHERE size > 0')
+        .all()
+        .map(({ key }) => key as string),
+    close: closeAfterFile(async () => {
       await Promise.allSettled(open);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       rmSync(folder, { recursive: true, force: true });
-    },
+    }),
   };
 };

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TaskStage } from '#run/check-record.ts';
 import type { TaskPayload } from '#run/task-payload.ts';
+import { serve } from './serve.ts';
 
 /** A run task for tests: records requests, and responds as the test requires. */
 
@@ -40,7 +40,7 @@ export const signatureOf = (bytes: Buffer, key: string): string =>
 
 export const startTaskServer = async (): Promise<TaskServer> => {
   const waiting = new Map<number, (request: TaskRequest) => void>();
-  const server = createServer(async (incoming, response) => {
+  const server = await serve(async (incoming, response) => {
     const parts: Buffer[] = [];
     for await (const part of incoming as AsyncIterable<Buffer>) parts.push(part);
     const bytes = Buffer.concat(parts);
@@ -55,9 +55,8 @@ export const startTaskServer = async (): Promise<TaskServer> => {
     waiting.get(task.requests.length)?.(request);
     await task.answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const task: TaskServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `${server.url}/`,
     requests: [],
     answer: status(200),
     request: async (n) => {
@@ -67,10 +66,7 @@ export const startTaskServer = async (): Promise<TaskServer> => {
         waiting.set(n, resolve);
       });
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
   return task;
 };

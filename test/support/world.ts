@@ -82,6 +82,13 @@ const planExportOf = async (workspaceId: string, organization: string): Promise<
   return id;
 };
 
+/** Only operators can add it. */
+const toolVersion = async (api: Api, tool: string): Promise<string> => {
+  const version = `0.0.${uniqueName('').replace(/\D/g, '')}`;
+  const build = { version, url: 'https://x.test/tool', sha: 'a'.repeat(64) };
+  return (await api.post(`admin/${tool}-versions`, build)).body.data?.id ?? 'tool-unknown';
+};
+
 const banner = { title: 't', body: 'b', style: 'info', audience: 'authenticated_only' };
 
 /** Without an agent pool, so that it restricts no requests. */
@@ -99,9 +106,9 @@ const hiddenThings = async (things: Record<string, string>) => {
   const { keys } = await import('#platform/store/keys.ts');
   const { create, update } = await import('#platform/store/table.ts');
   const { createNoCodeModule } = await import('#features/no-code/records.ts');
-  const { getModule, setTests } = await import('#resources/registry/modules/records.ts');
+  const { changeModule, getModule } = await import('#resources/registry/modules/records.ts');
   const module = await getModule(moduleId);
-  const tested = module && (await setTests(module, true));
+  const tested = module && (await changeModule(module, { tests: { enabled: true } }));
   const noCode = tested && (await createNoCodeModule(tested, { enabled: true, options: [] }));
   if (!noCode) throw new Error('no no-code module');
   const sourceModule = { noCodeId: noCode.id, address: 'private/w', version: '0.9.0' };
@@ -187,6 +194,13 @@ const connectionOf = async (organization: string) => {
   const account = { id: '1', login: 'w', type: 'Organization', iconUrl: null };
   await linkInstallation({ id: installation, installationId: 1, account, url: null }, organization, 'user-x');
   return { oauthClient: client.id, oauthToken: token.id, installation };
+};
+
+/** One for each organization. */
+const scimConfigurationOf = async (api: Api, organization: string): Promise<string> => {
+  const path = `organizations/${organization}/scim-configuration`;
+  await api.post(path);
+  return (await api.get(path)).body.data?.id ?? 'scimconf-unknown';
 };
 
 /** Id of a tag of the workspace. */
@@ -288,7 +302,10 @@ export const makeWorld = async (api: Api, organization = 'acme') => {
     reservedTagKey: (await api.post(`organizations/${organization}/reserved-tag-keys`, { key: uniqueName('key') })).body
       .data.id,
     ...(await ipAllowlistOf(api, organization)),
+    scimConfiguration: await scimConfigurationOf(api, organization),
     banner: (await api.post('admin/banners', banner)).body.data?.id ?? 'ab-unknown',
+    'opa-versions': await toolVersion(api, 'opa'),
+    'sentinel-versions': await toolVersion(api, 'sentinel'),
     tag: await tagOf(api, workspace),
     token: 'at-unknown',
     view: await viewOf(api, organization),

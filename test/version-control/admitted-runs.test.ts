@@ -1,17 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Followed, push } from './support/followed.ts';
 
 /** Pushes on a machine restricted to runs of another organization. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 afterEach(() => {
   delete process.env.RUNS_OF;
 });
-afterAll(() => followed.close());
 
 it.each([
   ['push', push(0, 1)],

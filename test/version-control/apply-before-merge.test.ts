@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { memberHelpers } from '#test/support/members.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
@@ -6,11 +6,7 @@ import { Followed, type Json, push, sha } from './support/followed.ts';
  * Plans of pull requests that are applied before the merge: permissions, requirements, and the lock until the merge.
  */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const alice = { id: 41, login: 'alice' };

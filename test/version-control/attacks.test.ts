@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
 import { signature } from './support/signature.ts';
 
 /** Attacks by clients that can send to a webhook, push to a branch, or take over a repository's name. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const check = async (workspace: Json): Promise<void> => {

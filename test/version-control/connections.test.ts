@@ -1,25 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
-import { type ForgeServer, startForge } from './support/forge-server.ts';
+import { startForge } from './support/forge-server.ts';
 
 /** OAuth clients and tokens, with a forge server that is really called. */
 
-let api: Api;
-let forge: ForgeServer;
-beforeAll(async () => {
-  api = await startApi();
-  forge = await startForge();
-});
+const api = await startApi();
+const forge = await startForge();
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   forge.reset();
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await forge.close();
-  await api.close();
 });
 
 const values = (change: object = {}) => ({
@@ -100,11 +91,15 @@ describe('the API rejects', () => {
     ['an inside address', { 'api-url': 'https://169.254.169.254' }, 'reserved address'],
     ['a secret without a key', { secret: 's' }, 'send both, or neither'],
     ['a private key for GitHub', { 'private-key': 'k' }, 'only for ado_server'],
-    ['Azure DevOps Server without a private key', { 'service-provider': 'ado_server' }, 'private-key: is missing'],
     [
-      'a token for a provider that is only stored',
-      { 'service-provider': 'bitbucket_hosted' },
-      'not supported here yet',
+      'Azure DevOps Server without a private key',
+      { 'service-provider': 'ado_server', 'oauth-token-string': '' },
+      'private-key: is missing',
+    ],
+    [
+      'a token for Azure DevOps without its organization',
+      { 'service-provider': 'ado_services', 'api-url': 'https://dev.azure.com' },
+      'send https://dev.azure.com/<organization>',
     ],
     ['what it does not know', { color: 'red' }, 'is not an attribute'],
   ];
@@ -128,7 +123,7 @@ describe('the API rejects', () => {
   });
 });
 
-it('connections to unsupported providers are stored', async () => {
+it('a connection without a token is stored without a request', async () => {
   const bitbucket = {
     'service-provider': 'bitbucket_data_center',
     'http-url': 'https://bbdc.com',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { AppServer } from './support/app-server.ts';
 import { Followed } from './support/followed.ts';
@@ -8,15 +8,8 @@ import { Followed } from './support/followed.ts';
  * connections.
  */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
-afterAll(async () => {
-  delete process.env.GITHUB_APP;
-  await followed.close();
-});
 
 const api = () => followed.api;
 

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, uniqueName } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { uniqueName } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
-import type { ForgeServer } from './support/forge-server.ts';
 import { signature } from './support/signature.ts';
 
 /** From webhooks to runs, with a server that answers like GitHub. */
 
-let followed: Followed;
-let api: Api;
-let forge: ForgeServer;
-beforeAll(async () => {
-  followed = await Followed.start();
-  ({ api, forge } = followed);
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
+const { api, forge } = followed;
 beforeEach(() => followed.reset());
 
 const settle = () => followed.settle();

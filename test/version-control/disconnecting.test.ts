@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { addLayer, inputText } from '#test/support/table-layers.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 
 /** Cleanup after connections and their followers end, here and at the forge. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const day = 24 * 3600;

@@ -1,16 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Followed, push, sha } from './support/followed.ts';
 
 /** Pushes and pull requests while the platform is drained. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 const drained = async (input: object) => (await import('#lifecycle/drain/handler.ts')).handler(input);
 afterEach(() => drained({ action: 'resume' }));
-afterAll(() => followed.close());
 
 it.each([
   ['push', push(0, 1)],

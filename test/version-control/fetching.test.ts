@@ -1,10 +1,9 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Api } from '#test/support/api.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Followed, type Json, push, sha } from './support/followed.ts';
-import type { ForgeServer, Reply } from './support/forge-server.ts';
+import type { Reply } from './support/forge-server.ts';
 
 /** Commits that cannot be fetched, and branches that are deleted and recreated. */
 
@@ -17,18 +16,22 @@ afterEach(() => {
   waited.until = undefined;
 });
 
-let followed: Followed;
-let api: Api;
-let forge: ForgeServer;
-beforeAll(async () => {
-  followed = await Followed.start();
-  ({ api, forge } = followed);
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
+const { api, forge } = followed;
 beforeEach(() => followed.reset());
 
 const newest = async ({ id }: { id: string }): Promise<Json> =>
   (await api.get(`workspaces/${id}/configuration-versions`)).body.data[0].attributes;
+
+const start = ({ id }: { id: string }, version?: string) =>
+  api.post(
+    'runs',
+    {},
+    {
+      workspace: { data: { type: 'workspaces', id } },
+      ...(version ? { 'configuration-version': { data: { type: 'configuration-versions', id: version } } } : {}),
+    },
+  );
 
 const connected = async (reply: Reply) => {
   forge.on('GET', /\/tarball\//, reply);
@@ -54,6 +57,34 @@ it.each([
   await rm(folder, { recursive: true });
 });
 
+it('a run of a commit that was refused ends in fetching with the reason of its version', async () => {
+  forge.on('GET', /\/tarball\//, { status: 403, body: {} });
+  const { token } = await followed.connection();
+  const workspace = await followed.workspace(token, { 'queue-all-runs': false });
+  await followed.settleAndFetch();
+  const reason = (await newest(workspace))['error-message'];
+  expect(reason).toContain('The connection may not read');
+  const [version] = (await api.get(`workspaces/${workspace.id}/configuration-versions`)).body.data;
+  const { getConfigurationVersion } = await import('#resources/configurations/records.ts');
+  const { getWorkspace } = await import('#resources/workspaces/records.ts');
+  const { createFrom } = await import('#lifecycle/creation/create-run.ts');
+  const { noPermissions } = await import('#api/permissions/granted.ts');
+  const run = await createFrom({
+    workspace: (await getWorkspace(workspace.id))!,
+    version: (await getConfigurationVersion(version.id))!,
+    granted: noPermissions,
+    createdBy: 'vcs',
+    source: 'tfe-configuration-version',
+  });
+  const { handler: enter } = await import('#lifecycle/states/fetching.ts');
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  await update(keys.run(run.id), { remove: ['wait'] });
+  await enter({ runId: run.id, taskToken: 'token' } as never);
+  const [ended] = await followed.runsOf(workspace);
+  expect([ended.status, ended.verdicts.fetching, ended.failure]).toMatchObject(['fetching', 'failed', reason]);
+});
+
 it('a commit that the forge does not find is requested three times, because its replicas may lag', async () => {
   waited.until = async () => {};
   const workspace = await connected({ status: 404, body: {} });
@@ -66,7 +97,7 @@ it('a fetch waits as long as the forge requests, without calling it, and then co
   const workspace = await connected({ status: 429, headers: { 'retry-after': '120' }, body: {} });
   expect((await newest(workspace)).status).toBe('fetching');
   const calls = forge.calls.length;
-  const { queryAll, update } = await import('#platform/store/table.ts');
+  const { update } = await import('#platform/store/table.ts');
   const { keys } = await import('#platform/store/keys.ts');
   const { handler } = await import('#lifecycle/creation/fetch-commit.ts');
   const token = workspace.attributes['vcs-repo']['oauth-token-id'];
@@ -78,7 +109,6 @@ it('a fetch waits as long as the forge requests, without calling it, and then co
   await followed.has({ 'main.tf': '' });
   await handler({ archive });
   expect((await newest(workspace)).status).toBe('uploaded');
-  expect(await queryAll({ pk: keys.commitArchive(archive).pk, prefix: 'CV#' })).toEqual([]);
 });
 
 it('a deleted branch keeps its configuration, and runs when it is recreated', async () => {
@@ -137,6 +167,43 @@ describe('a forge that is down while a commit is to be fetched', () => {
     expect(forge.asked('GET', new RegExp(`^/repos/${followed.identifier}/tarball/`)).length).toBeLessThan(8);
   });
 
+  it('is named by the waiting run, with the next attempt, and the run can be canceled', async () => {
+    const delays: number[] = [];
+    const seen: Json[] = [];
+    await followed.has({ 'main.tf': '' });
+    const { token } = await followed.connection();
+    const workspace = await followed.workspace(token);
+    await followed.settle();
+    const [run] = await followed.runsOf(workspace);
+    const { handler: enter } = await import('#lifecycle/states/fetching.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    await update(keys.run(run.id), { remove: ['wait'] });
+    await enter({ runId: run.id, taskToken: 'token' } as never);
+    const shown = async () => (await api.get(`runs/${run.id}`)).body.data.attributes;
+    expect(await shown()).toMatchObject({ status: 'fetching', 'fetch-retry': null });
+    waited.until = async (ms) => {
+      if (ms) seen.push((await shown())['fetch-retry']);
+      delays.push(ms);
+      vi.setSystemTime(Date.now() + ms);
+    };
+    forge.answers.unshift(({ path }) => (path.includes('/tarball/') ? { status: 503, body: {} } : undefined));
+    const { repositoryId } = await import('#version-control/repositories.ts');
+    const { handler } = await import('#lifecycle/creation/fetch-commit.ts');
+    await handler({ archive: `${repositoryId(token, followed.identifier)}#${sha(0)}` });
+    const reason = `${followed.identifier} could not be fetched: GitHub answered 503`;
+    seen.push((await shown())['fetch-retry']);
+    expect(seen.map((retry) => retry.reason)).toEqual([`${reason}.`, `${reason}.`, expect.stringContaining(reason)]);
+    const inSeconds = (Date.parse(seen[2]['next-attempt-at']) - Date.now()) / 1000;
+    expect([delays.slice(1), Math.round(inSeconds)]).toEqual([[5_000, 30_000], 120]);
+    expect((await api.post(`runs/${run.id}/actions/cancel`)).status).toBe(202);
+    expect((await followed.runsOf(workspace))[0].cancel).toBeDefined();
+    // A user who starts a run does not wait for the next attempt.
+    api.aws.invoked.length = 0;
+    expect((await start(workspace)).status).toBe(201);
+    expect(api.aws.invoked.map(({ name }) => name)).toContain('FetchCommitFunction');
+  });
+
   it('for hours ends the attempts with a message', async () => {
     const { version, minutes } = await downFor(5 * 3600);
     expect(version).toMatchObject({
@@ -148,15 +215,6 @@ describe('a forge that is down while a commit is to be fetched', () => {
 });
 
 describe('a run that a user starts', () => {
-  const start = ({ id }: { id: string }, version?: string) =>
-    api.post(
-      'runs',
-      {},
-      {
-        workspace: { data: { type: 'workspaces', id } },
-        ...(version ? { 'configuration-version': { data: { type: 'configuration-versions', id: version } } } : {}),
-      },
-    );
   const versionOf = (answer: Json): string => answer.body.data.relationships['configuration-version'].data.id;
   const versionsOf = async ({ id }: { id: string }): Promise<Json[]> =>
     (await api.get(`workspaces/${id}/configuration-versions`)).body.data;

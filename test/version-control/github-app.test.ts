@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { AppServer } from './support/app-server.ts';
@@ -8,12 +8,8 @@ import { signature } from './support/signature.ts';
 
 /** The GitHub App, with a server that answers like GitHub, and checks the app's signature and the scope of tokens. */
 
-let followed: Followed;
-let app: AppServer;
-beforeAll(async () => {
-  followed = await Followed.start();
-  app = new AppServer(followed.forge);
-});
+const followed = await Followed.start();
+const app: AppServer = new AppServer(followed.forge);
 let numbers = 500;
 beforeEach(() => {
   const login = uniqueName('octo');
@@ -28,10 +24,6 @@ beforeEach(() => {
   };
   app.answer();
   process.env.GITHUB_APP = app.settings();
-});
-afterAll(async () => {
-  delete process.env.GITHUB_APP;
-  await followed.close();
 });
 
 const ofOrganization = 'organizations/acme/github-app-installations';

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { archive } from '#test/support/policies.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
 /** GitLab, with a server that answers like it: paths with encoded identifiers, tokens of webhooks, merge requests. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 
 let identifier: string;
 let base: string;

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Followed, push, sha } from './support/followed.ts';
-import { type ForgeServer, startForge } from './support/forge-server.ts';
+import { startForge } from './support/forge-server.ts';
 
 /**
  * Allowed targets of a connection's requests: no internal addresses, and its token and secrets only to its own
  * origin.
  */
 
-let followed: Followed;
-let elsewhere: ForgeServer;
-beforeAll(async () => {
-  followed = await Followed.start();
-  elsewhere = await startForge();
-});
+const followed = await Followed.start();
+const elsewhere = await startForge();
 beforeEach(() => {
   followed.reset();
   elsewhere.reset();
-});
-afterAll(async () => {
-  await elsewhere.close();
-  await followed.close();
 });
 
 const connecting = (apiUrl: string, change: object = {}) =>

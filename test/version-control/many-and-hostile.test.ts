@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { hostileTexts, Random } from '#test/fuzz/random.ts';
 import { addLayer, inputText } from '#test/support/table-layers.ts';
 import type { Dialect } from '#version-control/service-providers.ts';
@@ -8,11 +8,7 @@ import { signature } from './support/signature.ts';
 
 /** A push with many followers, lost deliveries, and payloads that no forge sends. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const followers = 40;

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { uniqueName } from '#test/support/api.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
@@ -8,7 +8,6 @@ const followed = await Followed.start();
 const { api, forge } = followed;
 const { versionOfTag } = await import('#version-control/module-versions.ts');
 let token: string;
-afterAll(() => followed.close());
 
 const files = { 'main.tf': 'variable "size" {}\n', 'README.md': '# Network\n' };
 beforeEach(async () => {
@@ -109,6 +108,34 @@ it('a module uses only tags with its prefix, and workspaces run as before', asyn
   expect((await followed.commitsOf(workspace)).at(-1)).toBe(sha(3));
 });
 
+it('a module in a folder of its repository has the inputs of that folder, and Terraform installs that folder', async () => {
+  await followed.has({ 'main.tf': 'variable "other" {}\n', 'modules/vpc/main.tf': 'variable "size" {}\n' });
+  const name = uniqueName('vpc');
+  const repo = { 'source-directory': 'modules/vpc', 'tag-prefix': 'vpc-' };
+  const { module, hook } = await connect(repo, { name, provider: 'aws' });
+  expect(module.attributes['vcs-repo']).toMatchObject(repo);
+  await pushTag(hook, 'vpc-v1.0.0', 3);
+  const path = `/api/registry/v1/modules/acme/${name}/aws/1.0.0`;
+  expect((await api.get(path)).body.root.inputs.map((input: Json) => input.name)).toEqual(['size']);
+  const { headers } = await api.get(`${path}/download`);
+  const [, archive, folder, query] = /^(.+\.tar\.gz)\/\/([^?]+)(\?.+)$/.exec(headers['x-terraform-get'] ?? '') ?? [];
+  expect(folder).toBe('modules/vpc');
+  expect((await fetch(`${archive}${query}`)).status).toBe(200);
+});
+
+it('a version without configuration in the folder of its module reports it', async () => {
+  const { module, hook } = await connect({ 'source-directory': 'modules/none' });
+  await pushTag(hook, 'v1.0.0', 3);
+  const { body } = await api.get(module.links.self.replace('/api/v2/', ''));
+  expect(body.data.attributes['version-statuses']).toEqual([
+    { version: '1.0.0', status: 'reg_ingress_failed', error: expect.stringContaining('modules/none') },
+  ]);
+  const tested = await api.patch(module.links.self.replace('/api/v2/', ''), {
+    'test-config': { 'tests-enabled': true },
+  });
+  expect([tested.status, tested.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/test-config']);
+});
+
 it('a module takes the organization from the connection, for older clients', async () => {
   const { status, body } = await publish({}, {}, 'registry-modules');
   expect([status, body.data.attributes.provider]).toEqual([201, 'aws']);
@@ -130,10 +157,15 @@ it('a deleted module disconnects from its repository', async () => {
 });
 
 describe('the API rejects', () => {
-  it.each([
+  it.each<[repo: object, attributes: object, words: string]>([
     [{ branch: 'main' }, {}, 'branch'],
     [{ tags: false }, {}, 'tags'],
-    [{ 'source-directory': 'a' }, {}, 'source-directory'],
+    ...['../a', '/a', 'a/../b', '.git', 'a//b', 'a b'].map((folder): [object, object, string] => [
+      { 'source-directory': folder },
+      {},
+      'must be a folder',
+    ]),
+    [{ 'source-directory': 'a' }, { 'test-config': { 'tests-enabled': true } }, 'has no tests'],
     [{ 'oauth-token-id': 'ot-nosuch' }, {}, 'oauth-token-id'],
     [{ identifier: 'acme/none' }, {}, 'terraform-<provider>-<name>'],
   ])('%j and %j', async (repo, attributes, words) => {

@@ -1,24 +1,15 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
-import { type ForgeServer, startForge } from './support/forge-server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
+import { startForge } from './support/forge-server.ts';
 
 /** Authorization of a connection at a forge, and expiring tokens. */
 
-let api: Api;
-let forge: ForgeServer;
-beforeAll(async () => {
-  api = await startApi();
-  forge = await startForge();
-});
+const api = await startApi();
+const forge = await startForge();
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   forge.reset();
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await forge.close();
-  await api.close();
 });
 
 const makeClient = async () => {

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { ForgeEvent } from '#version-control/forges/events.ts';
 import { webhookReaders } from '#version-control/forges/webhook-readers.ts';
 import { githubPayloads } from './support/github-payloads.ts';
 
@@ -9,7 +10,8 @@ const { gitea, github, gitlab } = webhookReaders;
 
 const header = (values: Record<string, string>) => (name: string) => values[name];
 const ofGithub = (name: string): unknown[] => githubPayloads[name] ?? [];
-const read = (name: string, payload: unknown) => github.eventOf(header({ 'x-github-event': name }), payload);
+const read = (name: string, payload: unknown) =>
+  github.eventsOf(header({ 'x-github-event': name }), payload)[0] as ForgeEvent;
 
 describe('GitHub', () => {
   it('payloads are all parsed without an error', () => {
@@ -79,7 +81,11 @@ describe('GitLab', () => {
   const project = { id: 15, default_branch: 'main', web_url: 'https://gitlab.example/a/b' };
   const [before, after] = ['a'.repeat(40), 'b'.repeat(40)];
   const ofKind = (kind: string, payload: object) =>
-    gitlab.eventOf(header({ 'x-gitlab-event': kind }), { project, user_username: 'jsmith', ...payload });
+    gitlab.eventsOf(header({ 'x-gitlab-event': kind }), {
+      project,
+      user_username: 'jsmith',
+      ...payload,
+    })[0] as ForgeEvent;
 
   it('pushes and tags are read', () => {
     expect(ofKind('Push Hook', { ref: 'refs/heads/main', before, after })).toMatchObject({

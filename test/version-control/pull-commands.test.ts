@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { memberHelpers } from '#test/support/members.ts';
 import { commandOf } from '#version-control/commands.ts';
 import { Followed, type Json } from './support/followed.ts';
 
 /** Commands in comments on pull requests, and their permissions. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const alice = { id: 41, login: 'alice' };

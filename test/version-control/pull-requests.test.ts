@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Followed, type Json, sha } from './support/followed.ts';
 
 /** The current commit of a pull request, and the comment about its plans. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const open = async (hook: string, n: number, action = 'opened', change: object = {}): Promise<void> => {

@@ -1,18 +1,18 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { extract, type Header, pack } from 'tar-stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { zipOf } from '#environments/templates/zip.ts';
 import { type Limits, type Part, repack } from '#version-control/repack.ts';
+import { unzipped } from '#version-control/unzipped.ts';
 
 /** Conversion of a forge's archive to a configuration. */
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'repack-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'repack-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 type Entry = [Partial<Header> & { name: string }, string?];
@@ -106,5 +106,59 @@ it('repacking rejects too many packed bytes, and incomplete archives', async () 
     await expect(
       packed([{ content: broken }], { ...small, packedBytes: 10_000_000, unpackedBytes: 10_000_000 }),
     ).rejects.toThrow('is damaged');
+  }
+});
+
+it.each([
+  ['without a folder of its own', ['main.tf', 'infra/a.tf']],
+  ['with a folder around it', ['infra/main.tf', 'infra/infra/a.tf']],
+])('a zip %s has the same files as a tar', async (_, names) => {
+  const zip = zipOf(names.map((name) => ({ name, content: Buffer.from(`# ${name}`) })));
+  const out = join(folder, 'from-zip.tar.gz');
+  await repack(
+    async (add) => add({ isTar: true, source: await unzipped(Readable.from([zip]), folder, ['main.tf', 'infra']) }),
+    out,
+  );
+  const found: string[] = [];
+  const unpacking = extract().on('entry', ({ name }, stream, next) => {
+    found.push(name);
+    stream.resume().on('end', next);
+  });
+  await new Promise<void>((resolve) => unpacking.on('finish', () => resolve()).end(gunzipSync(readFileSync(out))));
+  expect(found).toEqual(['main.tf', 'infra/a.tf']);
+  await expect.poll(() => readdirSync(folder).filter((name) => name.endsWith('.zip'))).toEqual([]);
+});
+
+/** A zip with one symbolic link: Unix's mode in the central directory's external attributes. */
+const zipWithLink = (target: string): Buffer => {
+  const zip = zipOf([{ name: 'link', content: Buffer.from(target) }]);
+  const central = zip.indexOf(Buffer.from([0x50, 0x4b, 0x01, 0x02]));
+  zip.writeUInt32LE(0o120777 * 2 ** 16, central + 38);
+  return zip;
+};
+
+const entriesOf = async (zip: Buffer) => {
+  const out = join(folder, 'links.tar.gz');
+  const source = () => unzipped(Readable.from([zip]), folder, ['link']);
+  await repack(async (add) => add({ isTar: true, source: await source() }), out);
+  const found: (string | null | undefined)[] = [];
+  const unpacking = extract().on('entry', ({ linkname }, stream, next) => {
+    found.push(linkname);
+    stream.resume().on('end', next);
+  });
+  await new Promise<void>((resolve) => unpacking.on('finish', () => resolve()).end(gunzipSync(readFileSync(out))));
+  return found;
+};
+
+it('links in a zip stay links, and their targets are not read without a limit', async () => {
+  expect(await entriesOf(zipWithLink('main.tf'))).toEqual(['main.tf']);
+  await expect(entriesOf(zipWithLink('../../etc/passwd'))).rejects.toThrow('leads out of it');
+  await expect(entriesOf(zipWithLink('x'.repeat(5000)))).rejects.toThrow('a target of 5000 bytes');
+});
+
+it('a file that is no zip, or cut, is an error for users', async () => {
+  const zip = zipOf([{ name: 'main.tf', content: Buffer.from('x'.repeat(1000)) }]);
+  for (const content of [Buffer.from('no zip'), zip.subarray(0, zip.length / 2)]) {
+    await expect(unzipped(Readable.from([content]), folder, [])).rejects.toThrow('not a complete zip');
   }
 });

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Followed, type Json, sha } from './support/followed.ts';
 
 /** Statuses of commits that many workspaces run, over time, and at forges with rate limits. */
@@ -10,11 +10,7 @@ vi.mock('node:timers/promises', async (original) => {
   return { ...actual, setTimeout: (ms: number) => waited.until?.(ms) ?? actual.setTimeout(ms) };
 });
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 afterEach(() => {
   waited.until = undefined;

@@ -1,22 +1,14 @@
 import { gunzipSync } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Api } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { archive } from '#test/support/policies.ts';
 import { identifierOf, readGitmodules } from '#version-control/submodules.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
-import type { ForgeServer } from './support/forge-server.ts';
 
 /** Submodules of fetched commits, with a server that answers like GitHub. */
 
-let followed: Followed;
-let api: Api;
-let forge: ForgeServer;
-beforeAll(async () => {
-  followed = await Followed.start();
-  ({ api, forge } = followed);
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
+const { api, forge } = followed;
 beforeEach(() => followed.reset());
 
 const section = (path: string, url: string) => `[submodule "${path}"]\n\tpath = ${path}\n\turl = ${url}\n`;

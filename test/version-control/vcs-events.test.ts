@@ -1,12 +1,8 @@
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 
-let aws: Aws;
-beforeAll(async () => {
-  aws = await startAws();
-});
+await startAws();
 afterEach(() => void vi.useRealTimers());
-afterAll(() => aws.close());
 
 it('events are listed newest first, including those of one millisecond', async () => {
   const { listVcsEvents, recordVcsEvent } = await import('#version-control/vcs-events.ts');

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { signature } from './support/signature.ts';
 
 /** Webhooks over time: rotated secrets, deletion at the forge, and too many deliveries. */
 
-let followed: Followed;
-beforeAll(async () => {
-  followed = await Followed.start();
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
 const record = async (workspace: Json) => {

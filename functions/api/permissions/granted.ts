@@ -25,6 +25,8 @@ export const noPermissions: Granted = setOf();
 const ofOwner = setOf(permissions);
 export const ofRun = setOf(run);
 export const ofTask = setOf(task);
+/** On what another organization shares. */
+export const ofConsumer = setOf(['registry:read']);
 const ofOrganizationToken = setOf(organizationToken);
 
 /** Attributes of a team that determine permissions on it. */
@@ -42,10 +44,12 @@ export interface Standing {
   role?: Role;
   teams: readonly Team[];
   /**
-   * Reason for missing permissions: the kind of token, the time since the user's last sign-in, the token's
-   * lifetime, or the request's address.
+   * Reason for missing permissions: the kind of token, the time since the user's last sign-in, the way of signing in,
+   * a token older than the membership, the token's lifetime, or the request's address.
    */
-  refuses?: 'user token' | 'old sign-in' | 'token lifetime' | 'address';
+  refuses?: 'user token' | 'old sign-in' | 'no single sign-on' | 'older token' | 'token lifetime' | 'address';
+  /** The owner acts without the single sign-on that the organization requires of all others. */
+  breakGlass?: true;
 }
 
 /** Permissions on everything in the organization; undefined when they depend on teams. */

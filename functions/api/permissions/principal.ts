@@ -10,6 +10,8 @@ export interface Principal extends Grants {
   tokenId: string;
   /** Milliseconds from the token's creation to its expiry, Infinity without expiry; absent for sessions, runs and tasks. */
   lifetimeMs?: number;
+  /** A session that single sign-on started. */
+  sso?: true | undefined;
   /** The organization of a token that belongs to no user. */
   organization?: string;
 }

@@ -123,3 +123,31 @@ export const certificateOf = async (caller: Caller, arn: string, names: string[]
     .filter((name) => !isNamed(name, certificate))
     .map((name) => ({ what: `Certificate: it does not have the name ${name}.`, todo: request }));
 };
+
+/**
+ * Copies of a table in another region or account need AWS Backup's full management of DynamoDB, which accounts with a vault
+ * from before November 2021 have to turn on (AWS Backup: advanced DynamoDB backup).
+ * @param vaultArn vault for the copies
+ */
+export const vaultElsewhere = async (caller: Caller, account: string, vaultArn: string): Promise<Finding[]> => {
+  const [, , , region, owner] = vaultArn.split(':');
+  if (region === caller.region && owner === account)
+    return [
+      {
+        what: `Backup: vault ${vaultArn} is in the account and region of the deployment, and would be lost with them.`,
+        todo: `Create one elsewhere: aws backup create-backup-vault --region <another region> --backup-vault-name stepform`,
+      },
+    ];
+  const { ok, text } = await ask('backup', caller, { method: 'GET', path: '/account-settings' });
+  if (!ok) return [];
+  const { ResourceTypeManagementPreference: managed } = JSON.parse(text) as {
+    ResourceTypeManagementPreference?: Record<string, boolean>;
+  };
+  if (managed?.DynamoDB) return [];
+  return [
+    {
+      what: `Backup: AWS Backup cannot copy tables from ${caller.region} elsewhere (advanced features for DynamoDB are off).`,
+      todo: `aws backup update-region-settings --region ${caller.region} --resource-type-opt-in-preference DynamoDB=true --resource-type-management-preference DynamoDB=true`,
+    },
+  ];
+};

@@ -1,8 +1,10 @@
+import { genericHost } from '#platform/net/generic-host.ts';
 import { plainHttpProblem } from '#platform/net/transport/plain-http.ts';
 import { keptToken, onlyHost, terraformToken } from './credentials.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { isAt, type LocalPlatform } from './local-platform.ts';
 import { program } from './program.ts';
+import { hostFile, hostToken, hostUrl } from './terraform-host.ts';
 
 /** The platform's address, and the token. */
 
@@ -39,13 +41,26 @@ const addressOf = (
   from: string,
   { local, env }: { local: LocalPlatform | undefined; env: NodeJS.ProcessEnv },
 ): Address => {
-  const url = urlOf(text, from);
+  const server = text === genericHost ? (local?.url ?? hostUrl()) : text;
+  if (!server) {
+    throw wrongUsage(
+      `${from} is ${genericHost}, which stands for no server yet. Set it up: ${program} login <host> --terraform`,
+    );
+  }
+  const url = urlOf(server, from);
   const here = local && isAt(local, url.host);
-  const problem = here ? undefined : plainHttpProblem(url, env);
+  const problem = plainHttpProblem(url, env);
   if (problem) throw wrongUsage(`${from}: ${problem}`);
   // Its certificate is self-signed; the same platform answers on this machine over plain HTTP.
-  return { url: (here ? local.url : url.href).replace(/\/+$/, ''), host: url.host, from };
+  return {
+    url: (here ? local.url : url.href).replace(/\/+$/, ''),
+    host: here ? hostOf(local) : url.host,
+    from,
+  };
 };
+
+/** One name for all addresses of the platform on this machine: Terraform's, by which tokens are stored. */
+const hostOf = ({ httpsUrl }: LocalPlatform): string => new URL(httpsUrl).host;
 
 /** @throws {CommandError} when no address is configured */
 export const findAddress = ({ option, block, local, env = process.env }: Places): Address => {
@@ -54,8 +69,10 @@ export const findAddress = ({ option, block, local, env = process.env }: Places)
   if (env.TFE_ADDRESS) return addressOf(env.TFE_ADDRESS, 'TFE_ADDRESS', around);
   if (env.TFE_HOSTNAME) return addressOf(env.TFE_HOSTNAME, 'TFE_HOSTNAME', around);
   if (block) return addressOf(block, 'the cloud block', around);
-  if (local) return { url: local.url, host: new URL(local.httpsUrl).host, from: local.path };
+  if (local) return { url: local.url, host: hostOf(local), from: local.path };
   const host = onlyHost();
+  const named = hostUrl();
+  if (named && (!host || host === new URL(named).host)) return addressOf(genericHost, hostFile(), around);
   if (host) return addressOf(host, 'your only login', around);
   throw wrongUsage(
     `No server configured. Sign in with "${program} login <host>", give --host, or start a local server: ${program} start`,
@@ -76,6 +93,8 @@ export const findToken = (
   const stored = terraformToken(address.host);
   if (stored) return stored;
   if (local && isAt(local, address.host)) return { token: local.token, from: local.path };
+  const named = address.url === hostUrl() ? hostToken() : undefined;
+  if (named) return { token: named, from: hostFile() };
   const unused = env.TFE_TOKEN ? ' TFE_TOKEN is used only with TFE_ADDRESS or --host.' : '';
   const hidden =
     env.TF_CLI_CONFIG_FILE && keptToken(address.host)

@@ -54,6 +54,25 @@ export const ofWorkspace: Record<string, Option> = {
   ...ofOrganization,
 };
 
+/** Of commands that watch a run. */
+export const ofWatch = {
+  timeout: { about: 'stop watching after this time, e.g. 30m; the run continues', value: 'duration' },
+} satisfies Record<string, Option>;
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+/** Longer timers of Node fire at once. */
+const maxHours = 24 * 24;
+
+/** Milliseconds of --timeout; undefined without it. @throws {CommandError} */
+export const timeoutOf = (call: Call): number | undefined => {
+  const text = call.text('timeout');
+  if (text === undefined) return undefined;
+  const [, number = '', unit = ''] = /^(\d+)([smh])$/.exec(text) ?? [];
+  const ms = Number(number) * (unitMs[unit] ?? 0);
+  if (ms > 0 && ms <= maxHours * 3_600_000) return ms;
+  throw wrongUsage(`--timeout ${text}: give a number with s, m or h, up to ${maxHours}h, e.g. --timeout 30m`);
+};
+
 /** A command with its arguments and options, parsed. */
 export class Call {
   readonly command: Command;

@@ -20,6 +20,7 @@ export const patienceMs = 20_000;
 
 type Service =
   | 'acm'
+  | 'backup'
   | 'cloudformation'
   | 'dynamodb'
   | 'ec2'

@@ -33,6 +33,8 @@ export interface CostEstimate {
   'prior-monthly-cost': string | null;
   'proposed-monthly-cost': string | null;
   'delta-monthly-cost': string | null;
+  'matched-resources-count': number | null;
+  'unmatched-resources-count': number | null;
   'error-message': string | null;
 }
 
@@ -98,6 +100,8 @@ export const costEstimate = (estimate: Resource<'cost-estimates'> | undefined): 
     'prior-monthly-cost': attributes['prior-monthly-cost'],
     'proposed-monthly-cost': attributes['proposed-monthly-cost'],
     'delta-monthly-cost': attributes['delta-monthly-cost'],
+    'matched-resources-count': attributes['matched-resources-count'],
+    'unmatched-resources-count': attributes['unmatched-resources-count'],
     'error-message': attributes['error-message'],
   };
 };

@@ -31,14 +31,25 @@ const isConfiguration = (name: string): boolean => /\.(tf|tofu)(\.json)?$/.test(
 
 export const hasConfiguration = (folder: string): boolean => names(folder).some(isConfiguration);
 
+const bodyOf = (folder: string, name: string): Block[] => {
+  const text = readOrEmpty(join(folder, name));
+  return name.endsWith('.json') ? parseTerraformJson(text) : parseHcl(text).blocks;
+};
+
 const blocksIn = (folder: string, type: string): Block[] =>
   names(folder)
     .filter(isConfiguration)
-    .flatMap((name) => {
-      const text = readOrEmpty(join(folder, name));
-      return name.endsWith('.json') ? parseTerraformJson(text) : parseHcl(text).blocks;
-    })
+    .flatMap((name) => bodyOf(folder, name))
     .filter((block) => block.type === type);
+
+/** The `backend` or `cloud` block of a folder, with its file and line, from 1. */
+export const findBackend = (folder: string): { type: string; file: string; line: number } | undefined => {
+  for (const file of names(folder).filter(isConfiguration))
+    for (const { type, blocks } of bodyOf(folder, file))
+      for (const { type: inner, labels, line } of type === 'terraform' ? blocks : [])
+        if (inner === 'cloud' || inner === 'backend') return { type: labels[0] ?? inner, file, line };
+  return undefined;
+};
 
 /** A literal string. Terraform allows no templates in this block. */
 const literal = (body: Block | undefined, name: string): string | undefined =>

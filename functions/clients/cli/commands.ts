@@ -1,9 +1,13 @@
 import type { Command } from './arguments.ts';
+import { access } from './commands/access.ts';
 import { actCommands } from './commands/act.ts';
 import { agent } from './commands/agent.ts';
+import { api } from './commands/api.ts';
 import { exportCommand } from './commands/export.ts';
 import { githubAppCommands } from './commands/github-app.ts';
 import { importCommand } from './commands/import.ts';
+import { importAtlantis } from './commands/import-atlantis.ts';
+import { init } from './commands/init.ts';
 import { loginCommands } from './commands/login.ts';
 import { logs } from './commands/logs.ts';
 import { open } from './commands/open.ts';
@@ -26,11 +30,12 @@ import { program } from './program.ts';
 export const subjects: Record<string, Command[]> = {
   'Sign in': loginCommands,
   Runs: [status, ...runCommands, start, watch, logs, ...actCommands, open],
-  Workspaces: [...workspaceCommands, ...workspaceSettingCommands, ...projectCommands],
+  Workspaces: [init, ...workspaceCommands, ...workspaceSettingCommands, ...projectCommands],
   Variables: variableCommands,
   States: stateCommands,
   'Version control': [...versionControlCommands, ...repositoryCommands],
-  Organizations: [importCommand, exportCommand],
+  Organizations: [access, importCommand, importAtlantis, exportCommand],
+  API: [api],
   Platform: [...platformCommands, ...githubAppCommands, agent],
 };
 
@@ -49,18 +54,13 @@ export const findCommand = (args: string[]): { command: Command; rest: string[] 
   const group = groupOf(first);
   const command = group.find(({ name }) => name === `${first} ${second}`);
   if (command) return { command: command, rest: args.slice(2) };
-  if (group.length > 0 && (second === '' || second.startsWith('-'))) return undefined;
-  const candidates = group.length > 0 ? group : commands;
-  const typed = group.length > 0 ? `${first} ${second}` : first;
-  const words =
-    group.length > 0
-      ? candidates.map(({ name }) => name)
-      : [...new Set(candidates.map(({ name }) => name.split(' ')[0] ?? ''))];
+  if (group.length && (second === '' || second.startsWith('-'))) return undefined;
+  const [typed, help, words] = group.length
+    ? [`${first} ${second}`, `${first} --help`, group.map(({ name }) => name)]
+    : [first, '--help', [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]];
   // `stepform confirm`
   const whole = commands.find(({ name }) => name.split(' ')[1] === first)?.name;
   const similar = whole ?? nearest(typed, words);
-  const advice = similar
-    ? `Did you mean: ${program} ${similar}`
-    : `See: ${program} ${group.length > 0 ? `${first} ` : ''}--help`;
+  const advice = similar ? `Did you mean: ${program} ${similar}` : `See: ${program} ${help}`;
   throw wrongUsage(`Unknown command: ${program} ${typed}. ${advice}`);
 };

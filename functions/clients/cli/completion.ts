@@ -60,14 +60,12 @@ const optionWords = (options: [string, Option][]): string[] =>
 
 const bash = (tree: Word[]): string => {
   const cases = tree.flatMap(({ word, next, options }) => {
-    if (next.length === 0) return options.length ? [`    ${word}) words=${list(optionWords(options))} ;;`] : [];
+    if (next.length === 0) return [`    ${word}) words=${list(optionWords(options))} ;;`];
     return [
       `    ${word})`,
       `      if [ "$COMP_CWORD" -eq 2 ]; then words=${list(next.map((subcommand) => subcommand.word))}; else`,
       '        case "$second" in',
-      ...next
-        .filter((subcommand) => subcommand.options.length > 0)
-        .map((one) => `          ${one.word}) words=${list(optionWords(one.options))} ;;`),
+      ...next.map((one) => `          ${one.word}) words=${list(optionWords(one.options))} ;;`),
       '        esac',
       '      fi ;;',
     ];
@@ -99,14 +97,12 @@ const zsh = (tree: Word[]): string => {
   const optionItems = (options: [string, Option][]) =>
     items(options.map(([name, { about }]) => ({ word: `--${name}`, about })));
   const cases = tree.flatMap(({ word, next, options }) => {
-    if (next.length === 0) return options.length ? [`${word}) ${optionItems(options)} ;;`] : [];
+    if (next.length === 0) return [`${word}) ${optionItems(options)} ;;`];
     return [
       `${word})`,
       `  if (( CURRENT == 3 )); then ${items(next)}; else`,
       '    case $words[3] in',
-      ...next
-        .filter((subcommand) => subcommand.options.length > 0)
-        .map((subcommand) => `      ${subcommand.word}) ${optionItems(subcommand.options)} ;;`),
+      ...next.map((subcommand) => `      ${subcommand.word}) ${optionItems(subcommand.options)} ;;`),
       '    esac',
       '  fi ;;',
     ];

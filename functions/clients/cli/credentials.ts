@@ -13,10 +13,11 @@ interface CredentialsFile {
   credentials?: Record<string, { token?: string }>;
 }
 
-const home = (): string => process.env.HOME || homedir();
+export const home = (): string => process.env.HOME || homedir();
 export const credentialsFile = (): string => join(home(), '.terraform.d', 'credentials.tfrc.json');
 
-const readText = (path: string): string | undefined => {
+/** Undefined if there is no such file. */
+export const readText = (path: string): string | undefined => {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
@@ -68,7 +69,7 @@ export const forgetToken = (host: string): boolean => {
 };
 
 /** `credentials "host" { token = "…" }` in Terraform's own settings. */
-const configuredToken = (host: string, path: string): string | undefined => {
+export const configuredToken = (host: string, path: string): string | undefined => {
   const block = parseHcl(readText(path) ?? '').blocks.find(
     ({ type, labels }) => type === 'credentials' && labels[0] === host,
   );
@@ -77,7 +78,7 @@ const configuredToken = (host: string, path: string): string | undefined => {
 };
 
 /** `TF_TOKEN_app_example_com`: dots become underscores, dashes two of them. */
-const tokenVariable = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
+export const tokenVariable = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
 
 export interface FoundToken {
   token: string;

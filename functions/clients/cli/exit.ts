@@ -12,6 +12,7 @@ export const exit = {
   canceled: 13,
   needsPerson: 14,
   differs: 15,
+  timedOut: 124,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
@@ -30,8 +31,12 @@ export const exitMeanings: [ExitCode, string][] = [
   [exit.policyFailed, 'the watched run failed a policy'],
   [exit.discarded, 'the watched run was discarded'],
   [exit.canceled, 'the watched run was canceled'],
-  [exit.needsPerson, 'the watched run waits for a confirmation or an override'],
+  [
+    exit.needsPerson,
+    'the watched run, or the run ahead of it, waits for a confirmation or an override; or its workspace is locked',
+  ],
   [exit.differs, 'the verified deployment works, but differs from its documentation'],
+  [exit.timedOut, 'the watched run did not finish within --timeout; it continues'],
   [exit.interrupted, 'interrupted; the run is not canceled'],
 ];
 

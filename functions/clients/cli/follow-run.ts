@@ -5,7 +5,7 @@ import { adviceOn, endOf, waitsForOthers, waitsForPerson } from './outcome.ts';
 import { dim, plain } from './paint.ts';
 import { program } from './program.ts';
 import { type Progress, startProgress } from './progress.ts';
-import { changesOf, holderOf, type RunSnapshot } from './run-snapshot.ts';
+import { changesOf, type RunSnapshot, waitOf } from './run-snapshot.ts';
 import { ask, columns, isAttended, print, say } from './terminal.ts';
 import { type WatchEvent, watchRun } from './watch.ts';
 import { WatchText } from './watch-text.ts';
@@ -16,6 +16,8 @@ export interface FollowOptions {
   wait: boolean;
   /** Leaves out Terraform's earlier output. */
   onlyNew?: boolean;
+  /** Ends the watch. */
+  timeoutMs?: number | undefined;
   /** This command started the run, so Ctrl-C offers to cancel it. */
   started: boolean;
 }
@@ -41,6 +43,7 @@ class Attended {
   readonly #left = new AbortController();
   readonly #emit: (event: WatchEvent) => void;
   #interrupts = 0;
+  #isLate = false;
   /** Events that arrive while a question is open. */
   #held: WatchEvent[] | undefined;
 
@@ -61,19 +64,32 @@ class Attended {
   async watch(): Promise<ExitCode> {
     const interrupted = () => void this.#interrupted();
     process.on('SIGINT', interrupted);
+    const { timeoutMs } = this.#options;
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#late(), timeoutMs);
     try {
       const snapshot = await watchRun(this.#client, this.#id, {
         emit: (event) => this.#tell(event),
         decide: (snapshot) => this.#decide(snapshot),
-        waitsFor: (run) => holderOf(this.#client, run),
+        waitsFor: (run) => waitOf(this.#client, run),
+        leaves: () => !this.#options.wait && !this.#asks,
         onlyNew: this.#options.onlyNew,
         signal: this.#left.signal,
       });
       return await this.#end(snapshot);
     } finally {
+      clearTimeout(timer);
       this.#progress.end();
       process.off('SIGINT', interrupted);
     }
+  }
+
+  get #asks(): boolean {
+    return !this.#options.json && isAttended();
+  }
+
+  #late(): void {
+    this.#isLate = true;
+    this.#left.abort();
   }
 
   #tell(event: WatchEvent): void {
@@ -85,7 +101,7 @@ class Attended {
     this.#progress.set('');
     if (this.#left.signal.aborted && !isFinalRun(snapshot.run)) {
       this.#goesOn(snapshot);
-      return exit.interrupted;
+      return this.#isLate ? exit.timedOut : exit.interrupted;
     }
     const end = endOf(snapshot);
     this.#tell(end);
@@ -117,7 +133,7 @@ class Attended {
 
   async #decide(snapshot: RunSnapshot): Promise<'stay' | 'leave'> {
     if (this.#options.wait) return 'stay';
-    if (this.#options.json || !isAttended()) return 'leave';
+    if (!this.#asks) return 'leave';
     if (waitsForOthers(snapshot)) return 'leave';
     const words = snapshot.override ? ['override', 'discard'] : ['yes', 'discard'];
     const answer = await this.#choice(questionOn(snapshot), words);
@@ -157,7 +173,7 @@ class Attended {
 
   async #interrupted(): Promise<void> {
     this.#interrupts++;
-    if (this.#interrupts > 1 || !this.#options.started || this.#options.json || !isAttended()) {
+    if (this.#interrupts > 1 || !this.#options.started || !this.#asks) {
       this.#left.abort();
       return;
     }
@@ -169,8 +185,8 @@ class Attended {
       return;
     }
     try {
-      await this.#client.act(this.#id, 'cancel');
-      say('Cancel requested. Terraform is stopping and will save its state.');
+      const said = await this.#client.act(this.#id, 'cancel');
+      say(said ?? 'Cancel requested. Terraform is stopping and will save its state.');
     } catch (error) {
       say((error as Error).message);
     }

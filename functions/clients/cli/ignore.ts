@@ -24,7 +24,9 @@ const ruleOf = (line: string): Rule => {
   return { pattern: new RegExp(`^${expression(glob)}$`), keeps };
 };
 
-const always = ['.git/', '.terraform/', '!.terraform/modules/'].map(ruleOf);
+/** Also the local backend's states, unlike Terraform: they contain secrets, and readers of a configuration may not read states. */
+const states = ['/terraform.tfstate', '/terraform.tfstate.backup', '/terraform.tfstate.d/'];
+const always = ['.git/', '.terraform/', '!.terraform/modules/', ...states].map(ruleOf);
 
 export interface Ignore {
   /** @param path relative to the folder, with `/`; directories end with `/` */

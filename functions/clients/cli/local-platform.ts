@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isLoopback } from '#platform/net/transport/plain-http.ts';
+import { root } from '#platform/program.ts';
 
 /** A platform that runs, or ran, on this machine, as described by `local.json` in its data folder. */
 export interface LocalPlatform {
@@ -13,8 +13,6 @@ export interface LocalPlatform {
   path: string;
 }
 
-const checkout = fileURLToPath(new URL('../../..', import.meta.url));
-
 const upwards = (from: string): string[] => {
   const parent = dirname(from);
   return parent === from ? [from] : [from, ...upwards(parent)];
@@ -24,7 +22,7 @@ const upwards = (from: string): string[] => {
 export const findLocalPlatform = (folder = process.cwd(), env = process.env): LocalPlatform | undefined => {
   const folders = env.STEPFORM_DATA
     ? [resolve(env.STEPFORM_DATA)]
-    : [...upwards(resolve(folder)), checkout].map((above) => join(above, '.stepform'));
+    : [...upwards(resolve(folder)), root].map((above) => join(above, '.stepform'));
   const path = folders.map((data) => join(data, 'local.json')).find((file) => existsSync(file));
   const platform = path ? { ...(JSON.parse(readFileSync(path, 'utf8')) as LocalPlatform), path } : undefined;
   // A downloaded folder must not redirect configurations to a remote server.

@@ -6,6 +6,7 @@ import {
   roomForNetwork,
   runtimeInRegion,
   serviceLinkedRole,
+  vaultElsewhere,
   zonesWithFargate,
 } from './account-checks.ts';
 import { type Caller, type Credentials, call, increase, patienceMs, query, quotaOf } from './ask-aws.ts';
@@ -119,10 +120,17 @@ const accountFindings = async (
   const network = makesNetwork
     ? [roomForNetwork(caller, String(context.stackName ?? 'Stepform')), zonesWithFargate(caller)]
     : [];
-  const { domainName, environmentsDomainName, certificateArn } = context;
+  const { domainName, environmentsDomainName, certificateArn, backupVaultArn } = context;
   const names = [domainName, environmentsDomainName].filter((name) => name !== undefined).map(String);
   const certificate = certificateArn === undefined ? [] : [certificateOf(caller, String(certificateArn), names)];
-  const missing = await all([serviceLinkedRole(caller), runtimeInRegion(caller), ...network, ...certificate]);
+  const backup = backupVaultArn === undefined ? [] : [vaultElsewhere(caller, account, String(backupVaultArn))];
+  const missing = await all([
+    serviceLinkedRole(caller),
+    runtimeInRegion(caller),
+    ...network,
+    ...certificate,
+    ...backup,
+  ]);
   return { missing: [...bootstrap, ...missing], low: await all(quotas.map((quota) => lowQuota(caller, quota))) };
 };
 

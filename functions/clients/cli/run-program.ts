@@ -1,15 +1,12 @@
 import { spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { type ExitCode, exit } from './exit.ts';
 import { program } from './program.ts';
-
-/** Root folder of the checkout, or of the package's copy. */
-export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs a program in the foreground. The program handles Ctrl-C itself. */
 export const runProgram = (args: string[], cwd = process.cwd()): Promise<ExitCode> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, {
+    // Node 22 warns of its SQLite, which later versions have unchanged.
+    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
       cwd,
       stdio: 'inherit',
       env: { ...process.env, STEPFORM_PROGRAM: program },

@@ -1,5 +1,5 @@
 import { type Client, isFinalRun, type Resource, related } from '#clients/client/client.ts';
-import { factsOf, overrideOf } from '#clients/client/run-facts.ts';
+import { factsOf, overrideOf, slotWaitOf, waitsForOverride } from '#clients/client/run-facts.ts';
 import { displayStatus } from '#run/display.ts';
 import { program } from './program.ts';
 
@@ -62,17 +62,33 @@ export const changesOf = (phase: Resource<'plans'> | Resource<'applies'> | undef
 export const workspaceOf = async (client: Client, run: Resource<'runs'>): Promise<string> =>
   (await client.get(`/workspaces/${related(run, 'workspace')}`)).attributes.name;
 
-/** What the run waits for: the user or run that holds the lock. */
-export const holderOf = async (client: Client, run: Resource<'runs'>): Promise<string | undefined> => {
+/** What a pending run waits for. */
+export interface Wait {
+  reason: string;
+  /** It ends only when a user decides or unlocks. */
+  forPerson: boolean;
+}
+
+/** What the run waits for: a slot, or the user or run that holds the lock. */
+export const waitOf = async (client: Client, run: Resource<'runs'>): Promise<Wait | undefined> => {
+  const slot = slotWaitOf(run);
+  if (slot) return { reason: slot, forPerson: false };
   const workspace = await client.get(`/workspaces/${related(run, 'workspace')}`);
   const holder = related(workspace, 'locked-by');
   if (!workspace.attributes.locked || !holder || holder === run.id) return undefined;
   if (!holder.startsWith('run-')) {
     const reason = workspace.attributes['locked-reason'];
-    return `for the workspace to be unlocked${reason ? ` (${reason})` : ''}: ${program} unlock`;
+    return {
+      reason: `for the workspace to be unlocked${reason ? ` (${reason})` : ''}: ${program} unlock`,
+      forPerson: true,
+    };
   }
   const front = await client.run(holder);
   // The run has ended and left a lock that needs attention.
-  if (isFinalRun(front)) return `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`;
-  return `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`;
+  if (isFinalRun(front))
+    return { reason: `for the workspace to be unlocked: ${workspace.attributes['locked-reason']}`, forPerson: true };
+  return {
+    reason: `for ${holder} “${front.attributes.message}” (${displayStatus(factsOf(front)).name})`,
+    forPerson: front.attributes.actions['is-confirmable'] || waitsForOverride(front),
+  };
 };

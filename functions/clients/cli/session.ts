@@ -113,7 +113,7 @@ export class Session {
   }
 
   /** @throws {CommandError} without a name, or when the workspace does not exist */
-  async workspace(include = ''): Promise<Resource> {
+  async workspace(): Promise<Resource> {
     const name = this.workspaceName;
     if (!name) {
       throw wrongUsage(
@@ -121,10 +121,9 @@ export class Session {
       );
     }
     const organization = await this.organization();
-    const query = include ? `?include=${include}` : '';
     try {
       return await this.client.get(
-        `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}${query}`,
+        `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`,
       );
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error;

@@ -3,30 +3,31 @@
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import module from 'node:module';
-import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { ownCopy } from './own-copy.mjs';
+import { fileURLToPath } from 'node:url';
 
-const runsTypes = Boolean(process.features.typescript);
-const program = realpathSync(fileURLToPath(import.meta.url));
-const bundled = fileURLToPath(new URL('../../../node_modules/node/bin/node', import.meta.url));
+const at = (path) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const sources = at('functions/clients/cli/main.ts');
+const isInstalled = !existsSync(sources);
+const bundled = at('node_modules/node/bin/node');
 
 const refuse = (reason) => {
   console.error(`stepform: ${reason}`);
   process.exitCode = 1;
 };
 
-/** Caches stripped types: halves the start-up time of a command. */
-const start = async (root) => {
-  module.enableCompileCache(join(root, '.build/command'));
-  await import(pathToFileURL(join(root, 'functions/clients/cli/main.ts')).href);
-};
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (runsTypes) {
-  await start(/[\\/]node_modules[\\/]/.test(program) ? ownCopy(dirname(dirname(dirname(dirname(program))))) : root);
+if (isInstalled && (major > 22 || (major === 22 && minor >= 19))) {
+  await import('../../../.build/program/functions-clients-cli-main.mjs');
+} else if (isInstalled) {
+  refuse(`Node 22.19 or newer is required; this is ${process.version}.`);
+} else if (process.features.typescript) {
+  // Caches stripped types: halves the start-up time of a command.
+  module.enableCompileCache(at('.build/command'));
+  await import('./main.ts');
 } else if (existsSync(bundled) && process.execPath !== realpathSync(bundled)) {
-  // The package brings the Node it is tested with. Ctrl-C reaches both processes; the child decides how to exit.
+  // The Node of the checkout. Ctrl-C reaches both processes; the child decides how to exit.
+  const program = realpathSync(fileURLToPath(import.meta.url));
   const child = spawn(bundled, [program, ...process.argv.slice(2)], { stdio: 'inherit' });
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));
@@ -34,5 +35,5 @@ if (runsTypes) {
     process.exitCode = status ?? (signal === 'SIGINT' ? 130 : 1);
   });
 } else {
-  refuse(`Node 24 or newer is required; this is ${process.version}. In a checkout, "npm ci" installs it.`);
+  refuse(`A checkout needs Node 24 or newer, which "npm ci" installs; this is ${process.version}.`);
 }

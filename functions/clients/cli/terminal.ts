@@ -124,12 +124,12 @@ export const columns = (rows: string[][], width = Number.POSITIVE_INFINITY): str
   for (const row of rows) {
     for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, widthOf(cell));
   }
-  const fits = width === Number.POSITIVE_INFINITY ? widths : fitted(widths, width);
+  const fits = fitted(widths, width);
   return rows.map((row) =>
     row
       .map((cell, i) => {
         const text = cut(cell, fits[i] ?? 0);
-        return i === row.length - 1 ? text : text + ' '.repeat((fits[i] ?? 0) - widthOf(text));
+        return text + ' '.repeat((fits[i] ?? 0) - widthOf(text));
       })
       .join(gap)
       .trimEnd(),

@@ -66,7 +66,11 @@ const policyLines = ({ kind, status, errors, policies }: Policies): string[] => 
 const costLine = (cost: CostEstimate): string => {
   const { status, 'prior-monthly-cost': prior, 'proposed-monthly-cost': next, 'delta-monthly-cost': delta } = cost;
   if (status === 'finished' && prior !== null && next !== null && delta !== null) {
-    return `  ${dollars(prior)} → ${bold(dollars(next))} a month ${dim(`(${signed(delta)})`)}`;
+    const unpriced = cost['unmatched-resources-count'] ?? 0;
+    if (unpriced > 0 && !cost['matched-resources-count'])
+      return `  ${yellow('!')} ${count(unpriced, 'resource')} without a known price`;
+    const rest = unpriced > 0 ? dim(`, ${count(unpriced, 'resource')} without a known price not included`) : '';
+    return `  ${dollars(prior)} → ${bold(dollars(next))} a month ${dim(`(${signed(delta)})`)}${rest}`;
   }
   return `  ${yellow('!')} no estimate: ${plain(cost['error-message'] ?? status.replaceAll('_', ' '))}`;
 };

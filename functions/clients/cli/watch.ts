@@ -2,6 +2,7 @@ import type { Client, Resource } from '#clients/client/client.ts';
 import { followLog } from '#clients/client/log.ts';
 import { awaitedPool, awaitsRunner, factsOf, since } from '#clients/client/run-facts.ts';
 import { finishing } from '#clients/client/text/canceling.ts';
+import { fetchRetry } from '#clients/client/text/fetching.ts';
 import { duration } from '#clients/client/text/time.ts';
 import { messageIn, readable } from '#platform/text/terraform-json.ts';
 import { displayStatus } from '#run/display.ts';
@@ -11,7 +12,7 @@ import { type CheckResult, check, costEstimate, evaluation, taskResults } from '
 import type { ExitCode } from './exit.ts';
 import { withRetries } from './network-timeout.ts';
 import { readPlanLines } from './plan-text.ts';
-import { type Changes, changesOf, fetchSnapshot, type RunSnapshot } from './run-snapshot.ts';
+import { type Changes, changesOf, fetchSnapshot, type RunSnapshot, type Wait } from './run-snapshot.ts';
 
 /** Events of a run, in order. The format is documented in `stepform runs watch --help`; times are UTC. */
 export type WatchEvent =
@@ -34,7 +35,9 @@ export interface Watching {
   /** False: Terraform's output is not read at all. Default: true. */
   withLogs?: boolean;
   /** Why the run is waiting; called from time to time. */
-  waitsFor?(run: Resource<'runs'>): Promise<string | undefined>;
+  waitsFor?(run: Resource<'runs'>): Promise<Wait | undefined>;
+  /** Called while it waits for a user's decision on something else, such as the run ahead. Default: keep watching. */
+  leaves?(): boolean;
   signal?: AbortSignal;
 }
 
@@ -47,6 +50,18 @@ const notBegun = ['pending', 'queued', 'agent_queued', 'unreachable'];
 const longEnoughMs = 400;
 
 const pollMs = { first: 250, running: 1_000, waiting: 3_000 };
+
+/** What a result is about: task, cost estimate, or one of the two kinds of policies, which can have the same status. */
+const subjectOf = (result: CheckResult): string => {
+  switch (result.event) {
+    case 'task-result':
+      return `${result.event} ${result.stage} ${result.task}`;
+    case 'policies':
+      return result.kind;
+    case 'cost-estimate':
+      return result.event;
+  }
+};
 
 class Watch {
   readonly #client: Client;
@@ -85,8 +100,10 @@ class Watch {
           continue;
         }
         const isWaiting = question !== undefined || run.attributes.status === 'pending';
-        if (run.attributes.status === 'pending') await this.#waits(wait);
-        else {
+        if (run.attributes.status === 'pending') {
+          if ((await this.#waits(wait)) && this.#options.leaves?.()) break;
+        } else {
+          this.#fetching();
           this.#agents(wait);
           this.#runner();
           this.#canceling();
@@ -129,8 +146,13 @@ class Watch {
   #agents(soFar: number): void {
     const pool = awaitedPool(this.#seen.plan) ?? awaitedPool(this.#seen.apply);
     if (!pool || soFar < longEnoughMs) return;
-    const reason = `for an agent in pool ${pool}`;
+    const reason = `for an agent in pool ${pool.name}`;
     this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+  }
+
+  #fetching(): void {
+    const reason = fetchRetry(this.#seen.run);
+    if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
   }
 
   /** Again every minute. */
@@ -155,11 +177,15 @@ class Watch {
     this.#once(key, () => this.#options.emit({ event: 'waits', reason }));
   }
 
-  async #waits(soFar: number): Promise<void> {
+  /** @returns whether only a user can end the wait */
+  async #waits(soFar: number): Promise<boolean> {
     // Most waits are too short to be worth reporting.
-    if (soFar < longEnoughMs || !this.#options.waitsFor) return;
-    const reason = await this.#options.waitsFor(this.#seen.run);
-    if (reason) this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+    if (soFar < longEnoughMs || !this.#options.waitsFor) return false;
+    const wait = await this.#options.waitsFor(this.#seen.run);
+    if (!wait) return false;
+    const { reason, forPerson } = wait;
+    this.#once(`waits ${reason}`, () => this.#options.emit({ event: 'waits', reason }));
+    return forPerson;
   }
 
   /** Stages in order, each with its results before its end. */
@@ -213,9 +239,7 @@ class Watch {
     if (judgement.event === 'policies') {
       this.#policyFailed = /^(hard_failed|soft_failed|failed|errored)$/.test(judgement.status);
     }
-    const { event, status } = judgement;
-    const key = event === 'task-result' ? `${judgement.stage} ${judgement.task}` : event;
-    this.#once(`${event} ${key} ${status}`, () => this.#options.emit(judgement));
+    this.#once(`${subjectOf(judgement)} ${judgement.status}`, () => this.#options.emit(judgement));
   }
 
   /**

@@ -118,10 +118,15 @@ export class Client {
     return text;
   }
 
-  /** Content that the API redirects to storage for: a state, a plan. @throws {ApiError} */
-  async content(path: string): Promise<Response> {
-    const response = await this.#fetch(path, { headers: this.#headers });
-    if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
+  /** Any content, also such that the API redirects to storage for: a state, a plan. @throws {ApiError} */
+  async content(
+    path: string,
+    init: Omit<RequestInit, 'headers'> & { headers?: Record<string, string> } = {},
+  ): Promise<Response> {
+    const { method = 'GET' } = init;
+    const headers = { ...this.#headers, ...init.headers };
+    const response = await withRetries(() => this.#fetch(path, { ...init, method, headers }));
+    if (!response.ok) throw new ApiError(method, path, response.status, await response.text());
     return response;
   }
 
@@ -218,8 +223,10 @@ export class Client {
     return this.get(`/runs/${id}`);
   }
 
-  async act(runId: string, action: DirectAction, comment?: string): Promise<void> {
-    await this.call('POST', `/runs/${runId}/actions/${action}`, comment ? { comment } : {});
+  /** @returns the server's description of its effect, where the action's name alone would mislead */
+  async act(runId: string, action: DirectAction, comment?: string): Promise<string | undefined> {
+    const { meta } = await this.call('POST', `/runs/${runId}/actions/${action}`, comment ? { comment } : {});
+    return meta?.message;
   }
 
   /** The plan or apply of a run. */

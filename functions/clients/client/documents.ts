@@ -3,6 +3,7 @@ import type { noCodeDocument, optionDocument } from '#features/no-code/document.
 import type { queryRunDocument } from '#features/queries/document.ts';
 import type { recoverableDocument } from '#removal/recoverable-items/document.ts';
 import type { agentDocument, agentPoolDocument } from '#resources/agents/document.ts';
+import type { auditExportDocument } from '#resources/audit/export-routes.ts';
 import type { configurationVersionDocument, ingressDocument } from '#resources/configurations/document.ts';
 import type { costEstimateDocument } from '#resources/costs/document.ts';
 import type { cidrRangeDocument, ipAllowlistDocument } from '#resources/ip-allowlists/document.ts';
@@ -36,6 +37,7 @@ import type {
 } from '#resources/runs/document.ts';
 import type { runTriggerDocument } from '#resources/runs/trigger-routes.ts';
 import type { outputDocument, stateVersionDocument } from '#resources/states/document.ts';
+import type { entryDocument } from '#resources/teams/access/report-routes.ts';
 import type { teamProjectDocument, teamWorkspaceDocument } from '#resources/teams/access/team-access-document.ts';
 import type { teamDocument } from '#resources/teams/document.ts';
 import type { identityDocument } from '#resources/users/identity-routes.ts';
@@ -60,13 +62,17 @@ export interface Meta {
   pagination?: { 'total-count': number; 'next-page': number | null };
   /** The client's IP address (resources/ip-allowlists/routes.ts). */
   'request-address'?: string | null;
+  /** In the response to an action on a run (lifecycle/decisions/action-routes.ts). */
+  message?: string;
   /** Active banner, in the response for the user's account. */
   banner?: Attributes['admin-banners'];
 }
 
 export interface Attributes {
+  'access-entries': Written<typeof entryDocument>;
   'admin-banners': Written<typeof bannerDocument>;
   'agent-pools': Written<typeof agentPoolDocument>;
+  'audit-exports': Written<typeof auditExportDocument>;
   agents: Written<typeof agentDocument>;
   applies: Written<typeof applyDocument>;
   'assessment-results': Written<typeof healthDocument>;

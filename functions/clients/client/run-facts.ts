@@ -1,5 +1,6 @@
 import { runActionNames, runActions } from '#run/actions.ts';
-import type { StatusFacts } from '#run/display.ts';
+import { erroredPhase, type StatusFacts } from '#run/display.ts';
+import type { PhaseName } from '#run/run.ts';
 import type { StageFacts } from '#run/stages.ts';
 import { type RunAction, type RunStatus, statuses } from '#run/status.ts';
 import { isFinalRun, type Resource, related } from './client.ts';
@@ -15,6 +16,7 @@ export const factsOf = ({ attributes }: Resource<'runs'>): StatusFacts & StageFa
   statusTimestamps: attributes['status-timestamps'],
   failedStep: attributes['failed-step'],
   hasChanges: attributes['has-changes'],
+  awaitsSlot: attributes['awaits-slot'],
 });
 
 /** The API lists plan-only runs only when their operation is named. */
@@ -84,19 +86,63 @@ export const offeredActions = (run: Resource<'runs'>, front?: Resource<'runs'>, 
   return runActionNames.filter((action) => accepts(action) && permissions[runActions[action].can]);
 };
 
-/** Name of the agent pool that a plan or an apply waits for. */
-export const awaitedPool = (phase: Resource<'plans'> | Resource<'applies'> | undefined): string | undefined => {
+/** The agent pool that a plan or an apply waits for. */
+export const awaitedPool = (
+  phase: Resource<'plans'> | Resource<'applies'> | undefined,
+): { id: string; name: string } | undefined => {
   const { status, 'execution-details': details } = phase?.attributes ?? {};
-  return status === 'queued' || status === 'agent_queued' ? details?.['agent-pool-name'] : undefined;
+  if (!details?.['agent-pool-id'] || (status !== 'queued' && status !== 'agent_queued')) return undefined;
+  return { id: details['agent-pool-id'], name: details['agent-pool-name'] };
 };
 
 /** Whether a plan or an apply waits for a runner of the platform. */
 export const awaitsRunner = (phase: Resource<'plans'> | Resource<'applies'> | undefined): boolean =>
   phase?.attributes.status === 'queued' && awaitedPool(phase) === undefined;
 
+/** Why a run waits that could start if fewer runs planned or applied; undefined if it does not wait for that. */
+export const slotWaitOf = ({ attributes }: Resource<'runs'>): string | undefined => {
+  if (!attributes['awaits-slot']) return undefined;
+  const ahead = attributes['position-in-queue'] ?? 0;
+  const others = ahead === 1 ? '1 run of this organization is' : `${ahead} runs of this organization are`;
+  return `for a runner to become free: the operator limits their number${ahead ? `, and ${others} ahead` : ''}`;
+};
+
 /** Policies failed and can be overridden. */
 export const waitsForOverride = ({ attributes }: Resource<'runs'>): boolean =>
   statuses[attributes.status as RunStatus]?.overrides != null;
+
+/** The phase in which Terraform failed; undefined if it did not, or another step failed. */
+const failedPhase = ({ attributes }: Resource<'runs'>): PhaseName | undefined =>
+  attributes.status === 'errored' && attributes['failed-step'] === null
+    ? erroredPhase(attributes['status-timestamps'])
+    : undefined;
+
+export interface FailedPart {
+  /** Its fragment in the address of the run's page. */
+  id: string;
+  /** Text of a link to it. */
+  link: string;
+}
+
+/** Fragment with which the run's page shows what failed, without knowing which part that is. */
+export const failedFragment = 'failed';
+
+/** The part of a run's page that shows what failed; undefined if the end's reason is all there is. */
+export const failedPart = (run: Resource<'runs'>, stages: Resource<'task-stages'>[]): FailedPart | undefined => {
+  const phase = failedPhase(run);
+  if (phase) return { id: `${phase}-error`, link: 'Show in the log' };
+  const step = run.attributes['failed-step'] as string | null;
+  const failed = stages.find(({ attributes }) => ['failed', 'errored'].includes(attributes.status));
+  if (step?.startsWith('run task'))
+    return failed && { id: tasksOf(failed.attributes.stage), link: 'Show the run task' };
+  if (step !== 'policy check') return undefined;
+  return { id: failed ? policyEvaluationPart : policyCheckPart, link: 'Show the policies' };
+};
+
+/** Fragments of parts of a run's page. */
+export const policyEvaluationPart = 'policy-evaluation';
+export const policyCheckPart = 'policy-check';
+export const tasksOf = (stage: string): string => `tasks-${stage}`;
 
 /** Waits for a decision that this user may make. */
 export const mayDecide = (run: Resource<'runs'>): boolean => {

@@ -4,9 +4,13 @@ interface Provider {
   name: string;
   /** Of providers with one address for everyone. */
   url?: string;
+  /** Form of the URL of others. */
+  example?: string;
   apiUrl?: string;
   /** Path of the API on other servers. */
   apiPath: string;
+  /** False: only access tokens. */
+  oauth?: false;
   /** Required permissions of the token. */
   scope: string;
 }
@@ -16,6 +20,18 @@ const github = {
   scope: 'Scope repo; fine-grained: contents read; webhooks, commit statuses and pull requests write.',
 };
 const gitlab = { apiPath: '/api/v4', scope: 'Scope api, role Maintainer.' };
+const bitbucket = {
+  apiPath: '',
+  scope:
+    'Your e-mail address and an API token, as you@example.com:token, with the scopes account read, repositories admin, pull requests write and webhooks.',
+};
+const bitbucketServer = { apiPath: '', scope: 'An HTTP access token with repository admin permission.' };
+const azureDevops = {
+  apiPath: '',
+  oauth: false as const,
+  scope:
+    'A token for the organization or collection in the URL, with the scopes code (read, write and status) and project and team (read). Its owner must be allowed to edit service hooks.',
+};
 const gitea = { apiPath: '/api/v1', scope: 'Scopes write:repository, write:issue and read:user.' };
 
 export const vcsProviders: Record<string, Provider> = {
@@ -30,6 +46,15 @@ export const vcsProviders: Record<string, Provider> = {
   gitlab_community_edition: { ...gitlab, name: 'GitLab Community Edition' },
   gitlab_enterprise_edition: { ...gitlab, name: 'GitLab Enterprise Edition' },
   gitea: { ...gitea, name: 'Gitea or Forgejo' },
+  bitbucket_hosted: {
+    ...bitbucket,
+    name: 'Bitbucket Cloud',
+    url: 'https://bitbucket.org',
+    apiUrl: 'https://api.bitbucket.org/2.0',
+  },
+  bitbucket_data_center: { ...bitbucketServer, name: 'Bitbucket Data Center' },
+  ado_services: { ...azureDevops, name: 'Azure DevOps Services', example: 'https://dev.azure.com/<organization>' },
+  ado_server: { ...azureDevops, name: 'Azure DevOps Server', example: 'https://ado.example.com/<collection>' },
 };
 
 export const withoutSlash = (url: string): string => url.replace(/\/+$/, '');

@@ -11,4 +11,12 @@ export interface PageFiles {
   html: string;
   /** By name, which contains a hash of the content. */
   assets: Record<string, PageFile>;
+  /** Description of the API (infra/docs/openapi/). */
+  openapi: PageFile;
+}
+
+/** The documentation (infra/docs/site/): half of the size of separately compressed pages. */
+export interface DocsFiles {
+  /** Base64 of JSON, compressed with Brotli: the text of each file by its path below `/docs/`. */
+  br: string;
 }

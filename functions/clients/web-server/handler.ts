@@ -3,6 +3,6 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from '
 import { bucketOrigin } from '#platform/store/bucket.ts';
 import { serve } from './serve.ts';
 
-/** The web page: the same document for every address below `/app`, and its assets. */
+/** The web page: its assets, and the same document for every address, with 404 outside of `/app`. */
 export const handler = async (event: APIGatewayProxyEventV2): Promise<APIGatewayProxyStructuredResultV2> =>
   serve(event, { files, bucketOrigin: bucketOrigin() });

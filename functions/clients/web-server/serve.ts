@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { encodingFor } from '#platform/net/encodings.ts';
+import { type Answer, forever, notFound, securityHeaders } from './answers.ts';
 import type { PageFile, PageFiles } from './files.ts';
-
-type Answer = APIGatewayProxyStructuredResultV2;
 
 export interface ServeOptions {
   files: PageFiles;
@@ -10,57 +10,23 @@ export interface ServeOptions {
   bucketOrigin: string;
 }
 
-/**
- * The page loads from and sends to this origin and the platform's own bucket only; text cannot become script or markup;
- * no site can frame it. Like the API it sends no Strict-Transport-Security, which on one machine would block every
- * other http://localhost of the developer.
- */
-const headersOf = (bucketOrigin: string): Record<string, string> => ({
-  'content-security-policy': [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self'",
-    `connect-src 'self' ${bucketOrigin}`,
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join('; '),
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-});
-
-/** `br;q=1.0, gzip;q=0` → `br`: the best encoding that the client accepts, if any. */
-export const encodingFor = (accepted: string | undefined): 'br' | 'gzip' | undefined => {
-  const names = (accepted ?? '').split(',').flatMap((part) => {
-    const [name = '', ...parameters] = part
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/);
-    return parameters.some((parameter) => /^q=0(\.0+)?$/.test(parameter)) ? [] : [name];
-  });
-  return (['br', 'gzip'] as const).find((name) => names.includes(name));
-};
-
 /** For clients without Brotli, such as browsers behind a proxy that does not know it. */
 const recompressed = ({ br }: PageFile, encoding: 'gzip' | undefined): Buffer => {
   const content = brotliDecompressSync(Buffer.from(br, 'base64'));
   return encoding ? gzipSync(content) : content;
 };
 
-const asset = (file: PageFile, encoding: 'br' | 'gzip' | undefined, headers: Record<string, string>): Answer => ({
+const asset = (
+  file: PageFile,
+  encoding: 'br' | 'gzip' | undefined,
+  headers: Record<string, string>,
+  cacheControl = forever,
+): Answer => ({
   statusCode: 200,
   headers: {
     ...headers,
     'content-type': file.contentType,
-    // The name changes with the content.
-    'cache-control': 'public, max-age=31536000, immutable',
+    'cache-control': cacheControl,
     vary: 'accept-encoding',
     ...(encoding ? { 'content-encoding': encoding } : {}),
   },
@@ -74,10 +40,24 @@ const asset = (file: PageFile, encoding: 'br' | 'gzip' | undefined, headers: Rec
  */
 export const relativeRoot = (path: string): string => '../'.repeat(path.split('/').length - 2) || './';
 
+const descriptionPath = '/api/v2/openapi.json';
 const assetPath = /^\/app\/assets\/([^/]+)$/;
 
+/**
+ * The documentation's address without the name of a page, which no key of API Gateway for its subtree matches. Relative,
+ * like all addresses.
+ */
+export const toDocumentation = (path: string): Answer => ({
+  statusCode: 308,
+  headers: { location: path.endsWith('/') ? 'index.html' : 'docs/index.html', 'cache-control': 'no-cache' },
+});
+
 export const serve = (event: APIGatewayProxyEventV2, { files, bucketOrigin }: ServeOptions): Answer => {
-  const headers = headersOf(bucketOrigin);
+  if (!['GET', 'HEAD'].includes(event.requestContext.http.method)) return notFound;
+  if (/^\/docs\/?$/.test(event.rawPath)) return toDocumentation(event.rawPath);
+  const headers = securityHeaders(bucketOrigin);
+  if (event.rawPath === descriptionPath)
+    return asset(files.openapi, encodingFor(event.headers['accept-encoding']), headers, 'no-cache');
   const name = assetPath.exec(event.rawPath)?.[1];
   if (name !== undefined) {
     const file = Object.hasOwn(files.assets, name) ? files.assets[name] : undefined;
@@ -88,8 +68,11 @@ export const serve = (event: APIGatewayProxyEventV2, { files, bucketOrigin }: Se
       body: 'File not found: the platform was updated. Reload the page.',
     };
   }
+  const isPage = /^\/(?:app(?:\/.*)?)?$/.test(event.rawPath);
+  // Programs get no document.
+  if (!isPage && !event.headers.accept?.includes('text/html')) return notFound;
   return {
-    statusCode: 200,
+    statusCode: isPage ? 200 : 404,
     headers: { ...headers, 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-cache' },
     body: files.html.replaceAll('{{base}}', relativeRoot(event.rawPath)),
   };

@@ -6,15 +6,16 @@ import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
 import { KeyWindows } from './parts/keys.tsx';
 import { Shell } from './parts/shell.tsx';
-import { account, joining, knowAccount, signedIn } from './session.ts';
+import { account, expired, joining, knowAccount, signedIn } from './session.ts';
 import { OrganizationHome } from './views/home/organization-home.tsx';
 import { Organizations } from './views/people/organizations.tsx';
-import { SignIn } from './views/people/sign-in.tsx';
+import { SignIn, SignInAgain } from './views/people/sign-in.tsx';
 import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
 const environments = () => import('./groups/environments.ts');
 const organization = () => import('./groups/organization.ts');
+const plan = () => import('./groups/plan.ts');
 const registry = () => import('./groups/registry.ts');
 const run = () => import('./groups/run.ts');
 const workspace = () => import('./groups/workspace.ts');
@@ -63,7 +64,7 @@ const views: { [View in Place['view']]: ComponentType<AddressOf<View>> } = {
   queue: Queue,
   run: lazily(run, (group) => group.RunView),
   'run-tasks': lazily(organization, (group) => group.RunTasks),
-  state: lazily(run, (group) => group.StateView),
+  state: lazily(plan, (group) => group.StateView),
   team: lazily(organization, (group) => group.TeamView),
   teams: lazily(organization, (group) => group.Teams),
   template: lazily(environments, (group) => group.TemplateView),
@@ -82,15 +83,17 @@ export const App = () => {
   useEffect(() => {
     if (authenticated && !account.peek()) void knowAccount();
   }, [authenticated]);
-  // Do not show the sign-in form while another tab may still share its session.
-  if (!authenticated) return joining.value ? null : <SignIn />;
   const { view, ...address } = place.value;
+  const mayEnter = authenticated || expired.value || view === 'nowhere';
+  // Do not show the sign-in form while another tab may still share its session.
+  if (!mayEnter) return joining.value ? null : <SignIn />;
   const View = views[view] as ComponentType<object>;
   return (
     <>
       {/* Another tab is the same view. */}
       <View key={JSON.stringify({ ...address, tab: undefined })} {...address} />
-      <KeyWindows />
+      {expired.value && <SignInAgain />}
+      {authenticated && <KeyWindows />}
     </>
   );
 };

@@ -1,14 +1,20 @@
 import { signal } from '@preact/signals';
 import { base, replaceAddress } from './location.ts';
-import { authorization, ended, errorText, signIn } from './session.ts';
+import { authorization, ended, errorText, joined, signedIn, signIn } from './session.ts';
 
 /**
- * Sign-in with the identity provider that the operator configured (resources/sign-in/): the page
+ * Sign-in with an identity provider that the operator configured (resources/sign-in/): the page
  * creates a PKCE verifier, redirects, returns with a code in the fragment, and exchanges both for a session.
  */
 
-/** Display name for the button; null without an identity provider. */
-export const issuer = signal<string | null>(null);
+/** A way to sign in: the name of its identity provider, and the route that begins it. */
+interface Way {
+  name: string;
+  path: string;
+}
+
+/** One button each; empty without an identity provider. */
+export const ways = signal<Way[]>([]);
 
 /** True while the code of a redirect is being exchanged. */
 export const isReturning = signal(false);
@@ -16,9 +22,9 @@ export const isReturning = signal(false);
 /** Why the identity could not be connected. */
 export const failed = signal<string | undefined>(undefined);
 
-export const askForIssuer = async (): Promise<void> => {
-  const answer = await fetch(`${base}/oauth/issuer`);
-  if (answer.ok) issuer.value = ((await answer.json()) as { name: string | null }).name;
+export const askForWays = async (): Promise<void> => {
+  const answer = await fetch(`${base}/oauth/ways`);
+  if (answer.ok) ways.value = ((await answer.json()) as { ways: Way[] }).ways;
 };
 
 const key = 'stepform-sign-in';
@@ -29,6 +35,8 @@ interface Departure {
   path: string;
   /** Connects the identity to the user of the current token. */
   connects: boolean;
+  /** In a tab of its own, for another one that keeps typed text. */
+  apart: boolean;
 }
 
 const base64url = (bytes: Uint8Array): string =>
@@ -37,32 +45,47 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-export const depart = async ({ connects = false } = {}): Promise<void> => {
+export const depart = async ({ path }: Pick<Way, 'path'>, { connects = false, apart = false } = {}): Promise<void> => {
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const departure: Departure = { verifier, path: location.pathname + location.search, connects };
+  const departure: Departure = { verifier, path: location.pathname + location.search, connects, apart };
   sessionStorage.setItem(key, JSON.stringify(departure));
   const parameters = {
     client_id: 'page',
     code_challenge: base64url(new Uint8Array(digest)),
     code_challenge_method: 'S256',
   };
-  location.assign(`${base}/oauth/sign-in?${new URLSearchParams(parameters)}`);
+  const address = `${base}${path}?${new URLSearchParams(parameters)}`;
+  // The new tab starts with a copy of this tab's storage.
+  if (apart && window.open(address)) return sessionStorage.removeItem(key);
+  location.assign(address);
+};
+
+/** The user began at an identity provider that sent them here (resources/sign-in/saml/unsolicited.ts). */
+const beginAt = async (path: string): Promise<void> => {
+  replaceAddress(location.pathname);
+  await Promise.all([askForWays(), joined]);
+  const way = ways.value.find((offered) => offered.path === path);
+  if (way && !signedIn.value) await depart(way);
 };
 
 /** Removes the code from the address, and restores the address from before sign-in. */
 export const completeSignIn = async (): Promise<void> => {
-  const code = new URLSearchParams(location.hash.slice(1)).get('code');
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  const begun = fragment.get('sign-in');
+  if (begun !== null) return beginAt(begun);
+  const code = fragment.get('code');
   if (code === null) return;
   const stored = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
-  const { verifier, path, connects } = JSON.parse(stored ?? '{}') as Partial<Departure>;
+  const { verifier, path, connects, apart } = JSON.parse(stored ?? '{}') as Partial<Departure>;
   replaceAddress(path ?? location.pathname);
   // Without this tab's state, the code may be an attacker's (login CSRF).
   if (verifier === undefined) return;
   isReturning.value = true;
   try {
     await signIn(await exchange(code, verifier, connects ? authorization() : {}));
+    if (apart) window.close();
   } catch (error) {
     if (connects) failed.value = errorText(error);
     else ended.value = `Sign-in failed: ${errorText(error)}`;

@@ -110,7 +110,11 @@ export const followLinks = (): void => {
     if (!link || event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     if (link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (link.hash && link.pathname === location.pathname) return;
+    if (link.hash && link.pathname === location.pathname) {
+      // The browser reports no change then.
+      if (link.hash === location.hash) hash.value = { text: link.hash };
+      return;
+    }
     if (!`${link.pathname}/`.startsWith(`${basePath}/`)) return;
     const to = placeOf(link.pathname.slice(basePath.length));
     if (to.view === 'nowhere') return;

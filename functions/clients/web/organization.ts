@@ -3,14 +3,14 @@ import type { Resource } from '#clients/client/client.ts';
 import type { Tab } from '#clients/client/page-addresses.ts';
 import { useLive } from './live.ts';
 import type { Item } from './parts/attached.tsx';
-import { all, get, signedIn } from './session.ts';
+import { all, expired, get, signedIn } from './session.ts';
 
 /** The user's permissions in visited organizations, so that views hide actions that would be refused. */
 
 const organizations = signal<Record<string, Resource<'organizations'>>>({});
 
 effect(() => {
-  if (!signedIn.value) organizations.value = {};
+  if (!signedIn.value && !expired.value) organizations.value = {};
 });
 
 export interface OrganizationProps {
@@ -25,6 +25,9 @@ export interface WorkspaceAndRun {
   workspace: Resource<'workspaces'>;
   /** The run in progress, or else the latest completed run. */
   run: Resource<'runs'> | undefined;
+  /** The latest health assessment. */
+  health: Resource<'assessment-results'> | undefined;
+  project: Resource<'projects'> | undefined;
 }
 
 const minute = 60_000;

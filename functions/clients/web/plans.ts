@@ -14,6 +14,9 @@ const load = async (id: string): Promise<PlanDetails> => {
   return { ...differencesOf(plan), dependencies: plan.resource_dependencies };
 };
 
+/** Parameter of a run's address: the run whose plan is compared. */
+export const comparedWith = 'compare';
+
 const cache = new Map<string, Promise<PlanDetails>>();
 
 /** @throws {ApiError} while the plan is not finished */

@@ -8,18 +8,18 @@ interface Section {
   permission?: OrganizationPermission;
 }
 
-/** Navigation of an organization, in groups. */
+/** Navigation of an organization: a link for each group, and one for each section of the current group. */
 export const sectionGroups: readonly { name: string; sections: readonly Section[] }[] = [
+  { name: 'Overview', sections: [{ view: 'overview', name: 'Overview' }] },
   {
-    name: 'Runs',
+    name: 'Workspaces',
     sections: [
-      { view: 'overview', name: 'Overview' },
       { view: 'workspaces', name: 'Workspaces' },
-      { view: 'queue', name: 'Runs' },
       { view: 'projects', name: 'Projects' },
       { view: 'explorer', name: 'Explorer', permission: 'can-view-explorer' },
     ],
   },
+  { name: 'Runs', sections: [{ view: 'queue', name: 'Runs' }] },
   {
     name: 'Environments',
     sections: [
@@ -35,23 +35,31 @@ export const sectionGroups: readonly { name: string; sections: readonly Section[
     ],
   },
   {
-    name: 'Shared',
+    name: 'Variable sets',
+    sections: [{ view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' }],
+  },
+  {
+    name: 'Policies',
     sections: [
-      { view: 'variable-sets', name: 'Variable sets', permission: 'can-read-varsets' },
-      { view: 'run-tasks', name: 'Run tasks', permission: 'can-read-run-tasks' },
       { view: 'policy-sets', name: 'Policy sets', permission: 'can-read-policies' },
-      { view: 'version-control', name: 'Version control', permission: 'can-update-oauth' },
-      { view: 'agent-pools', name: 'Agents', permission: 'can-update-agent-pools' },
+      { view: 'run-tasks', name: 'Run tasks', permission: 'can-read-run-tasks' },
     ],
   },
   {
-    name: 'Organization',
+    name: 'Access',
     sections: [
       { view: 'teams', name: 'Teams' },
       { view: 'members', name: 'Members', permission: 'can-view-users' },
       { view: 'ip-allowlists', name: 'IP allowlists', permission: 'can-manage-ip-allowlists' },
       { view: 'audit-trail', name: 'Audit trail', permission: 'can-read-audit-trail' },
+    ],
+  },
+  {
+    name: 'Settings',
+    sections: [
       { view: 'organization-settings', name: 'Settings' },
+      { view: 'version-control', name: 'Version control', permission: 'can-update-oauth' },
+      { view: 'agent-pools', name: 'Agents', permission: 'can-update-agent-pools' },
     ],
   },
 ];

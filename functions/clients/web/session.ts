@@ -1,4 +1,4 @@
-import { computed, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { ApiError, Client, type Document, type Listed, type Resource } from '#clients/client/client.ts';
 import type { Attributes, ResourceType } from '#clients/client/documents.ts';
 import { requestEnvironments } from './environments-client.ts';
@@ -17,6 +17,8 @@ const token = signal(heldAtFirst);
 
 /** Why the user has to sign in again; undefined at first. */
 export const ended = signal<string | undefined>(undefined);
+/** The session ended by itself: the view stays with all that was typed, and calls wait until the same user signs in. */
+export const expired = signal(false);
 export const account = signal<Resource<'users'> | undefined>(undefined);
 export const banner = signal<Attributes['admin-banners'] | undefined>(undefined);
 export const signedIn = computed(() => token.value !== undefined);
@@ -38,10 +40,39 @@ const revoke = (secret: string): void => {
   fetch(`${base}/oauth/revoke`, { method: 'POST', body, keepalive: true }).catch(() => {});
 };
 
+/** Pending while the session is expired. */
+let resumed = Promise.resolve();
+let resume = (): void => {};
+
 const forget = (reason?: string): void => {
-  token.value = undefined;
-  account.value = undefined;
-  ended.value = reason;
+  if (reason !== undefined && !expired.peek()) ({ promise: resumed, resolve: resume } = Promise.withResolvers<void>());
+  batch(() => {
+    token.value = undefined;
+    ended.value = reason;
+    expired.value = reason !== undefined;
+    if (!expired.value) account.value = undefined;
+  });
+  if (!expired.peek()) resume();
+};
+
+/** @throws {ApiError} 401 for an invalid token */
+const accountOf = (secret: string) => new Client(base, secret).call<Resource<'users'>>('GET', '/account/details');
+
+/** The user of a session that tabs.ts has noted. */
+const admit = (secret: string, { data, meta }: Document<Resource<'users'>>): void => {
+  // Another user must not see what the previous one loaded or typed.
+  if (expired.peek() && account.peek()?.id !== data.id) {
+    location.reload();
+    return;
+  }
+  batch(() => {
+    account.value = data;
+    banner.value = meta?.banner;
+    ended.value = undefined;
+    token.value = secret;
+    expired.value = false;
+  });
+  resume();
 };
 
 /** Signs out in this tab and all others. */
@@ -63,8 +94,13 @@ export const knowAccount = async (): Promise<void> => {
 
 /** True while the page asks other tabs for a session. */
 export const joining = signal(true);
-joinTabs(
+export const joined = joinTabs(
   (secret) => {
+    if (expired.peek())
+      return void accountOf(secret).then(
+        (answer) => admit(secret, answer),
+        () => {},
+      );
     token.value = secret;
     ended.value = undefined;
     // Forget data of the previous user.
@@ -77,28 +113,29 @@ joinTabs(
 
 /** @throws {ApiError} 401 for an invalid token */
 export const signIn = async (secret: string): Promise<void> => {
-  const { data, meta } = await new Client(base, secret).call('GET', '/account/details');
+  const answer = await accountOf(secret);
   broadcastSignIn(secret);
-  account.value = data;
-  banner.value = meta?.banner;
-  ended.value = undefined;
-  token.value = secret;
+  admit(secret, answer);
 };
 
-/** Signs out when the token is no longer valid. */
+/** Sends again, after the user has signed in again, when the token is no longer valid. */
 const asReader = async <T>(send: () => Promise<T>): Promise<T> => {
+  await resumed;
   const used = token.value;
   try {
     return await send();
   } catch (error) {
-    if (error instanceof ApiError && error.status === 401 && used !== undefined && used === token.value) {
+    if (!(error instanceof ApiError) || error.status !== 401 || used === undefined) throw error;
+    if (used === token.value) {
       const reason = isSession.peek()
         ? 'Your session has expired. Sign in again.'
         : 'Your token has expired or was revoked. Sign in with another one.';
       broadcastInvalidToken(used, reason);
       forget(reason);
     }
-    throw error;
+    await resumed;
+    if (token.value === undefined) throw error;
+    return asReader(send);
   }
 };
 
@@ -118,24 +155,23 @@ export const get = async <T extends ResourceType>(path: string): Promise<Resourc
   (await call<Resource<T>>('GET', path)).data;
 
 /** Content that the API redirects to storage for: a state, a plan. */
-export const content = async (path: string): Promise<Response> => {
-  const response = await fetch(`${base}/api/v2${path}`, {
-    headers: { authorization: `Bearer ${token.value}` },
-    referrerPolicy: 'no-referrer',
-  });
-  if (!response.ok) throw new ApiError('GET', path, response.status, await response.text());
-  return response;
-};
+export const content = (path: string): Promise<Response> => asReader(() => fetched('GET', path));
 
 /** For endpoints that take plain text. */
 export const putText = async (path: string, body: string): Promise<void> => {
+  await asReader(() => fetched('PUT', path, body));
+};
+
+/** @throws {ApiError} */
+const fetched = async (method: string, path: string, body?: string): Promise<Response> => {
   const response = await fetch(`${base}/api/v2${path}`, {
-    method: 'PUT',
-    headers: { authorization: `Bearer ${token.value}`, 'content-type': 'application/octet-stream' },
-    body,
+    method,
+    headers: { ...authorization(), ...(body === undefined ? {} : { 'content-type': 'application/octet-stream' }) },
+    body: body ?? null,
     referrerPolicy: 'no-referrer',
   });
-  if (!response.ok) throw new ApiError('PUT', path, response.status, await response.text());
+  if (!response.ok) throw new ApiError(method, path, response.status, await response.text());
+  return response;
 };
 
 /** At least this many entries of a list, in whole pages. */

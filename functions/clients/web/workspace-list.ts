@@ -21,7 +21,7 @@ const readAll = async (organization: string): Promise<Row[]> => {
 };
 
 const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
-  const path = `/organizations/${organization}/runs?filter[status_group]=non_final&include=created_by&page[size]=${atOnce}`;
+  const path = `/organizations/${organization}/runs?filter[status_group]=non_final&filter[managed]=true&include=created_by&page[size]=${atOnce}`;
   const { data, included } = await call<Resource[]>('GET', path);
   knowPeople(included);
   const merged = withOpenRuns(rows, data);

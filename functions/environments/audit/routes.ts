@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import { type AuditEvent, eventsSince } from '#resources/audit/records.ts';
 import { getUsers } from '#resources/users/users.ts';
 import { ok } from '../host/answers.ts';
@@ -98,7 +99,7 @@ const fits =
       is('username', row.user?.username) &&
       is('build_reason', row.additional_fields.build_reason) &&
       is('request_id', row.request_id) &&
-      is('organization', row.organization.name)
+      is('organization', nameOf(row.organization.name))
     );
   };
 
@@ -125,12 +126,7 @@ const list = async (call: Call) => {
       if (event.resource.type in types && (!until || event.at <= until)) events.push([event, organization]);
     }
   }
-  const ids = [...new Set(events.map(([{ actor }]) => actor))];
-  const users = (
-    await Promise.all(
-      Array.from({ length: Math.ceil(ids.length / 100) }, (_, i) => getUsers(ids.slice(i * 100, i * 100 + 100))),
-    )
-  ).flat();
+  const users = await getUsers([...new Set(events.map(([{ actor }]) => actor))]);
   const names = new Map(users.map(({ id, username }) => [id, username]));
   names.set(prebuildsUser.id, prebuildsUser.username);
   const rows = events

@@ -1,4 +1,3 @@
-import { isOwner } from '../access.ts';
 import { canceled, cancelRuns, checkCancelable, checkExpected } from '../cancel.ts';
 import { ok } from '../host/answers.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
@@ -14,11 +13,8 @@ import { settleBuild } from './settle.ts';
 const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
 
 /** A caller without permission to interrupt a build can still cancel one that has not started. */
-const mayCancel = async (call: Call, { environment, rights }: Found, status: string): Promise<boolean> => {
-  if (status === 'pending' || rights.manage) return true;
-  if ((await templateOf(environment)).allowUserCancelWorkspaceJobs) return true;
-  return isOwner(call.principal, environment.organization);
-};
+const mayCancel = async ({ environment, rights }: Found, status: string): Promise<boolean> =>
+  status === 'pending' || rights.manage || (await templateOf(environment)).allowUserCancelWorkspaceJobs;
 
 const cancel = async (call: Call) => {
   const target = await buildById(call);
@@ -27,7 +23,7 @@ const cancel = async (call: Call) => {
   const runs = run ? [run] : [];
   const status = jobStatus(build, runs);
   if (!target.mayChange) throw await refused(call, organization, auditedActionOf('cancel', build), forbidden());
-  if (!(await mayCancel(call, target, status))) {
+  if (!(await mayCancel(target, status))) {
     const error = forbidden('User is not allowed to cancel workspace builds. Owner role is required.');
     throw await refused(call, organization, auditedActionOf('cancel', build), error);
   }

@@ -13,7 +13,7 @@ import { holdQuota } from '../quotas/check.ts';
 import { startRun } from '../runs.ts';
 import { getAnyTemplate, type Template } from '../templates/records.ts';
 import { getVersion, type Version } from '../templates/versions.ts';
-import { type Environment, getAnyEnvironment } from '../workspaces/records.ts';
+import type { Environment } from '../workspaces/records.ts';
 import { buildVariables } from './environment-variables.ts';
 import type { Value } from './parameters.ts';
 import {
@@ -24,6 +24,7 @@ import {
   forgetBuild,
   getBuild,
   numberBuild,
+  type Restart,
   type Transition,
 } from './records.ts';
 import { completeWithoutRun } from './settle.ts';
@@ -47,10 +48,11 @@ export interface NewBuild {
   /** Started on schedule: does not count as use. */
   isScheduled?: boolean;
   prebuild?: Build['prebuild'];
+  restart?: Restart | undefined;
   /** The environment's new owner from this build on, if it changes. */
   newOwnerId?: string;
   /** Further changes in the write that claims the environment. */
-  change?: Change;
+  change?: Pick<Change, 'set' | 'remove'>;
 }
 
 const alreadyActive = () => new CoderError(409, 'A workspace build is already active.');
@@ -62,9 +64,6 @@ const claimEnvironment = (
   { isScheduled, change }: NewBuild,
 ): Promise<Environment | undefined> => {
   const free = 'attribute_not_exists(activeBuildId) AND buildNumber = :before AND attribute_not_exists(deletedAt)';
-  const first = change?.condition ? `${free} AND ${change.condition}` : free;
-  // A start ends dormancy.
-  const wakes = !isScheduled && build.transition === 'start';
   return update<Environment>(keys.environment(environment.id), {
     set: {
       activeBuildId: build.id,
@@ -75,10 +74,11 @@ const claimEnvironment = (
       ...dueIn(environment.id, 60),
       ...change?.set,
     },
-    remove: [...(wakes ? ['dormantAt'] : []), ...(change?.remove ?? [])],
+    // A start ends dormancy.
+    remove: [...(build.transition === 'start' ? ['dormantAt'] : []), ...(change?.remove ?? [])],
     // The SDK retries a write whose response was lost: the environment may already be claimed for this build.
-    condition: `(${first}) OR activeBuildId = :build`,
-    values: { ':before': environment.buildNumber, ':build': build.id, ...change?.values },
+    condition: `(${free}) OR activeBuildId = :build`,
+    values: { ':before': environment.buildNumber, ':build': build.id },
   });
 };
 
@@ -112,6 +112,7 @@ const newBuild = (
     prebuild,
     withoutRun,
     isDebugged: request.isDebugged,
+    restart: request.restart,
     stateVersionId,
     runIds: withoutRun ? [] : [newId('run')],
   };
@@ -172,10 +173,10 @@ const giveUp = async (build: Build, environment: Environment, error: string): Pr
 };
 
 /** All steps after the claim; can be repeated. */
-const begin = async (build: Build, environment: Environment): Promise<Build> => {
+export const begin = async (build: Build, environment: Environment): Promise<Build> => {
   await numberBuild(build);
   if (build.withoutRun) return completeWithoutRun(build, environment);
-  const [runId] = build.runIds;
+  const [runId = ''] = build.runIds;
   const [workspace, template, version, owner, before] = await Promise.all([
     getWorkspace(environment.workspaceId),
     getAnyTemplate(environment.templateId),
@@ -183,7 +184,7 @@ const begin = async (build: Build, environment: Environment): Promise<Build> => 
     getUser(environment.ownerId),
     previousOf(build),
   ]);
-  if (!runId || !workspace || !template || !version) {
+  if (!workspace || !template || !version) {
     await giveUp(build, environment, 'The workspace or the template version was deleted.');
     return (await getBuild(build.id)) ?? build;
   }
@@ -205,16 +206,10 @@ const begin = async (build: Build, environment: Environment): Promise<Build> => 
     }),
     templateWorkspaceId: template.workspaceId,
     belongsTo: `build ${build.id}`,
+    restarts: build.restart && true,
   });
   return build;
 };
 
 const previousOf = async ({ environmentId, number }: Build): Promise<Value[]> =>
   (await findBuild(environmentId, number - 1))?.parameters ?? [];
-
-/** Starts a build whose creation was interrupted after the claim. */
-export const beginAgain = async (environmentId: string): Promise<void> => {
-  const environment = await getAnyEnvironment(environmentId);
-  const build = environment?.activeBuildId ? await getBuild(environment.activeBuildId) : undefined;
-  if (environment && build && !build.completedAt) await begin(build, environment);
-};

@@ -55,5 +55,6 @@ export const buildDocument = (build: Build, run: Run | undefined, environment: E
     has_external_agent: false,
     // Not in Coder's API.
     run_id: build.runIds[0] ?? null,
+    restarts: build.restart !== undefined,
   };
 };

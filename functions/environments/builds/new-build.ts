@@ -14,7 +14,7 @@ import { byId, latestOf, templateOf } from '../workspaces/finder.ts';
 import { build } from './create.ts';
 import { buildDocument } from './document.ts';
 import { matchingPreset, resolveParameters } from './parameters.ts';
-import { type Build, getBuild, type Transition } from './records.ts';
+import { type Build, getBuild, type Restart, type Transition } from './records.ts';
 import { resolved } from './resolved.ts';
 import { settleBuild } from './settle.ts';
 import { checkState } from './state.ts';
@@ -23,8 +23,16 @@ import { checkState } from './state.ts';
 
 const reasons = ['dashboard', 'cli', 'ssh_connection', 'vscode_connection', 'jetbrains_connection', ''] as const;
 
-const body = v.object({
+/** What a build is made of. */
+const content = {
   template_version_id: idField,
+  rich_parameter_values: listOf(nameValue),
+  template_version_preset_id: idField,
+  reason: v.nullish(v.picklist(reasons)),
+};
+
+const body = v.object({
+  ...content,
   transition: v.picklist(
     ['start', 'stop', 'delete'],
     (issue) => `Validation failed for tag "oneof" with value: ${JSON.stringify(issue.input)}`,
@@ -32,18 +40,18 @@ const body = v.object({
   dry_run: v.nullish(v.boolean()),
   state: v.nullish(v.pipe(v.string(), v.base64())),
   orphan: v.nullish(v.boolean()),
-  rich_parameter_values: listOf(nameValue),
   log_level: v.nullish(v.picklist(['debug', ''])),
-  template_version_preset_id: idField,
-  reason: v.nullish(v.picklist(reasons)),
+  // Not in Coder's API, whose clients stop, wait and start.
+  restart: v.nullish(v.object(content)),
 });
 
 type Body = v.InferOutput<typeof body>;
+type Content = Pick<Body, 'transition' | keyof typeof content>;
 
 /** The maximum that reaches a function (api/limits.ts). */
 export const maxBuildBytes = 4_500_000;
 
-const versionFor = async (input: Body, template: Template, latest: Build): Promise<Version> => {
+const versionFor = async (input: Content, template: Template, latest: Build): Promise<Version> => {
   const id = presentUuid(input.template_version_id) ?? latest.versionId;
   const version = await getVersion(id);
   if (version?.templateId !== template.id) {
@@ -58,12 +66,15 @@ const checkBody = (input: Body): void => {
   if (input.orphan && input.transition !== 'delete') {
     throw new CoderError(400, 'Orphan is only permitted when deleting a workspace.');
   }
+  if (input.restart && input.transition !== 'stop') {
+    throw new CoderError(400, 'A restart is only permitted when stopping a workspace.');
+  }
   if (input.orphan && input.state) {
     throw new CoderError(400, 'ProvisionerState cannot be set alongside Orphan since state intent is unclear.');
   }
 };
 
-const parametersFor = async (input: Body, version: Version, latest: Build) => {
+const parametersFor = async (input: Content, version: Version, latest: Build) => {
   const requested = input.rich_parameter_values ?? [];
   if (input.transition !== 'start' && requested.length === 0) return { parameters: latest.parameters };
   const { parameters, presets } = await getFound(version.id);
@@ -73,6 +84,18 @@ const parametersFor = async (input: Body, version: Version, latest: Build) => {
     throw new CoderError(400, 'The preset does not belong to the template version.');
   const values = resolved(() => resolveParameters({ parameters, requested, previous: latest.parameters, preset }));
   return { parameters: values, presetId: preset?.id ?? matchingPreset(presets, values)?.id };
+};
+
+const reasonOf = ({ reason }: Pick<Content, 'reason'>): string => reason || 'initiator';
+
+const restartFor = async (
+  requested: Omit<Content, 'transition'>,
+  template: Template,
+  latest: Build,
+): Promise<Restart> => {
+  const input = { ...requested, transition: 'start' } as const;
+  const version = await versionFor(input, template, latest);
+  return { versionId: version.id, ...(await parametersFor(input, version, latest)), reason: reasonOf(input) };
 };
 
 const stateIn = (input: Body): Buffer | undefined => {
@@ -112,7 +135,8 @@ export const postBuild = async (call: Call) => {
   if (!mayChange) throw await refuse(forbidden(`You do not have permission to ${word} this workspace.`));
   // Starting requires the same right as an automatic start; users who lost it can still stop and delete their
   // environments.
-  if (transition === 'start' && !rights.create) {
+  const starts = transition === 'start' || input.restart != null;
+  if (starts && !rights.create) {
     throw await refuse(forbidden('Starting this workspace takes the permission to plan runs in its project.'));
   }
   if ((input.state || input.orphan) && !rights.manage) {
@@ -122,8 +146,11 @@ export const postBuild = async (call: Call) => {
   const [{ build: latest }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
   const version = await versionFor(input, template, latest);
   const { parameters, presetId } = await parametersFor(input, version, latest);
-  const needsActive = template.requireActiveVersion && transition === 'start' && !rights.manage;
-  if (needsActive && version.id !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
+  // Checked before the environment stops.
+  const restart = input.restart ? await restartFor(input.restart, template, latest) : undefined;
+  const startVersion = restart?.versionId ?? version.id;
+  const needsActive = template.requireActiveVersion && starts && !rights.manage;
+  if (needsActive && startVersion !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
   const state = stateIn(input);
   const user = await getUser(call.principal.userId);
   return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
@@ -135,11 +162,12 @@ export const postBuild = async (call: Call) => {
       version,
       parameters,
       presetId,
-      reason: transition === 'start' && input.reason ? input.reason : 'initiator',
+      reason: transition === 'start' ? reasonOf(input) : 'initiator',
       initiator: { id: call.principal.userId, username: user?.username ?? '' },
       withoutRun: input.orphan ? 'orphan' : undefined,
       isDebugged: input.log_level === 'debug',
       state,
+      restart,
     });
     const settled = await settleBuild((await getBuild(newest.id)) ?? newest);
     return created(buildDocument(settled.build, settled.run, current));

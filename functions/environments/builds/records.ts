@@ -3,10 +3,19 @@ import { batchGet, create, get, put, query, remove, update } from '#platform/sto
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { TemplateResource } from '../templates/plan.ts';
+import type { Value } from './parameters.ts';
 
 /** Builds: transitions of one environment, each with a state of its own. */
 
 export type Transition = 'start' | 'stop' | 'delete';
+
+/** A start that follows a stop. */
+export interface Restart {
+  versionId: string;
+  parameters: Value[];
+  presetId?: string | undefined;
+  reason: string;
+}
 
 export interface Build extends Job {
   id: string;
@@ -18,7 +27,7 @@ export interface Build extends Job {
   versionName: string;
   initiatorName: string;
   updatedAt: string;
-  parameters: { name: string; value: string }[];
+  parameters: Value[];
   presetId?: string | undefined;
   /** Reason why the build needs no run. */
   withoutRun?: 'orphan' | 'no state';
@@ -31,6 +40,8 @@ export interface Build extends Job {
   dailyCost?: number;
   deadline?: string;
   maxDeadline?: string;
+  /** Of a stop: the build that the sweep starts once it has succeeded. */
+  restart?: Restart | undefined;
   /** Set for a build that creates, deletes or hands over a prebuild. */
   prebuild?: 'pool' | 'claim';
   /** A message at the end of the log, shown to users. */
@@ -53,8 +64,7 @@ export const getBuilds = async (ids: string[]): Promise<Map<string, Build>> => {
 
 export const findBuild = async (environmentId: string, n: number): Promise<Build | undefined> => {
   const pointer = await get<Pointer>(keys.buildNumber(environmentId, n));
-  const build = pointer && (await getBuild(pointer.buildId));
-  return build?.number === n ? build : undefined;
+  return pointer && getBuild(pointer.buildId);
 };
 
 /** Newest first. */
@@ -85,6 +95,16 @@ export const completeBuild = (id: string, set: Partial<Build>): Promise<Build | 
     set: { ...set, updatedAt: new Date().toISOString() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
   });
+
+/** Gives up the start that would follow the stop. */
+export const dropRestart = async (id: string, reason: string): Promise<void> => {
+  const note: Build['note'] = { level: 'warn', text: `Not started again: ${reason}` };
+  await update<Build>(keys.build(id), {
+    set: { note, updatedAt: new Date().toISOString() },
+    remove: ['restart'],
+    condition: 'attribute_exists(restart)',
+  });
+};
 
 export const setBuild = (
   id: string,

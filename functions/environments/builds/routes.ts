@@ -17,6 +17,8 @@ const read = async (call: Call) => {
   return ok(buildDocument(build, run, environment));
 };
 
+const maxBuilds = 1000;
+
 const list = async (call: Call) => {
   const { environment } = await byId(call);
   const { limit, offset } = pageIn(call.request);
@@ -25,7 +27,7 @@ const list = async (call: Call) => {
     throw invalidQuery({ field: 'since', detail: 'Query param "since" must be a valid date format (RFC3339)' });
   }
   const after = call.request.query.get('after_id');
-  const all = await listBuilds(environment.id, after || since ? 1000 : Math.min(limit + offset, 1000));
+  const all = await listBuilds(environment.id, after || since ? maxBuilds : Math.min(limit + offset, maxBuilds));
   const last = after ? all.findIndex(({ id }) => id === after) : -1;
   if (after && last < 0) throw invalidQuery({ field: 'after_id', detail: 'is not a build of this workspace' });
   const builds = all.slice(last + 1).filter(({ createdAt }) => !since || Date.parse(createdAt) > Date.parse(since));

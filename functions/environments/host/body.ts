@@ -67,8 +67,10 @@ export const numberIn = ({ query }: ApiRequest, name: string): number | undefine
 export const flagIn = ({ query }: ApiRequest, name: string): boolean =>
   query.has(name) && query.get(name) !== 'false' && query.get(name) !== '0';
 
+const maxItems = 1000;
+
 export const pageIn = (request: ApiRequest): { limit: number; offset: number } => ({
-  limit: numberIn(request, 'limit') || 1000,
+  limit: numberIn(request, 'limit') || maxItems,
   offset: numberIn(request, 'offset') ?? 0,
 });
 

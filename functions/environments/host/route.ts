@@ -72,25 +72,26 @@ export interface AuditedAction {
   id?: string;
 }
 
+const contextOf = ({ request, principal }: Call, organization: string, { type, action, id }: AuditedAction) => {
+  const auditAction = { type, action, parameter: undefined, creates: id === undefined };
+  return { request, principal, auditAction, organization, id };
+};
+
 /** Runs the action after its audit record was written. 1 write. */
 export const audited = (
-  { request, principal }: Call,
+  call: Call,
   organization: string,
-  { type, action, id }: AuditedAction,
+  action: AuditedAction,
   handle: () => Promise<Answer>,
-): Promise<Answer> => {
-  const auditAction = { type, action, parameter: undefined, creates: id === undefined };
-  return authority.withAudit({ request, principal, auditAction, organization, id }, handle);
-};
+): Promise<Answer> => authority.withAudit(contextOf(call, organization, action), handle);
 
 /** Records a rejected action, and returns the error to throw. 1 write. */
 export const refused = async <E extends Error>(
-  { request, principal }: Call,
+  call: Call,
   organization: string,
-  { type, action, id }: AuditedAction,
+  action: AuditedAction,
   error: E,
 ): Promise<E> => {
-  const auditAction = { type, action, parameter: undefined, creates: false };
-  await authority.recordRefusal({ request, principal, auditAction, organization, id });
+  await authority.recordRefusal(contextOf(call, organization, action));
   return error;
 };

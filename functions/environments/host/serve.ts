@@ -2,12 +2,13 @@ import httpRouter from '@middy/http-router';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { admit } from '#api/admission.ts';
 import type { Answer } from '#api/answer.ts';
+import { namingOrganizations } from '#api/naming.ts';
 import { readRequest } from '#api/request.ts';
 import { isTooLarge } from '#api/response-size.ts';
 import { logError } from '#platform/store/log.ts';
 import { authority } from '#public-api/authority.ts';
 import { json } from './answers.ts';
-import { CoderError, coderErrorOf, internalError } from './errors.ts';
+import { CoderError, coderErrorOf, internalError, notFound } from './errors.ts';
 import type { Route } from './route.ts';
 
 const tokenName = 'coder_session_token';
@@ -42,12 +43,11 @@ const withToken = (event: APIGatewayProxyEventV2): APIGatewayProxyEventV2 => {
     query.get(tokenName) ||
     event.headers['coder-session-token'] ||
     authorization?.replace(/^Bearer +/i, '') ||
-    query.get('access_token');
+    query.get('access_token') ||
+    '';
   for (const name of [tokenName, 'access_token']) query.delete(name);
-  const headers = { ...event.headers };
-  delete headers.authorization;
+  const headers: APIGatewayProxyEventV2['headers'] = { ...event.headers, authorization: token && `Bearer ${token}` };
   delete headers['coder-session-token'];
-  if (token) headers.authorization = `Bearer ${token}`;
   return { ...event, headers, rawQueryString: query.toString() };
 };
 
@@ -70,8 +70,6 @@ const errorAnswer = (error: unknown, event: APIGatewayProxyEventV2): Answer => {
   return json(status, { message, detail, validations });
 };
 
-const unknownRoute = (_method: string, _path: string): CoderError => new CoderError(404, 'Route not found.');
-
 const rateLimited = (headers: Record<string, string>): Answer => {
   const message = `You've been rate limited. Wait ${headers['retry-after']} s, then retry.`;
   const answer = json(429, { message });
@@ -83,7 +81,7 @@ const rateLimited = (headers: Record<string, string>): Answer => {
  * @param noRoute error for a method and path without a route; its texts are bundled only where API Gateway sends such
  * requests
  */
-export const serve = (routes: Route[], noRoute = unknownRoute) => {
+export const serve = (routes: Route[], noRoute: (method: string, path: string) => CoderError = notFound) => {
   const router = httpRouter<APIGatewayProxyEventV2, Answer>({
     routes: routes.map(({ method, path, maxBytes, answer }) => ({
       method,
@@ -94,7 +92,7 @@ export const serve = (routes: Route[], noRoute = unknownRoute) => {
       throw noRoute(method, path);
     },
   });
-  return async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
+  return namingOrganizations(async (apiEvent: APIGatewayProxyEventV2, context: Context): Promise<Answer> => {
     try {
       const event = withOwnPath(withToken(apiEvent));
       // `coder` sends several requests per command, and does not retry rejected ones.
@@ -107,5 +105,5 @@ export const serve = (routes: Route[], noRoute = unknownRoute) => {
     } catch (error) {
       return errorAnswer(error, apiEvent);
     }
-  };
+  });
 };

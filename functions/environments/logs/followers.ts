@@ -40,7 +40,7 @@ const leaseEnd = (): string => new Date(Date.now() + leaseMs).toISOString();
 const due = ({ jobId }: Ticket) => dueIn(jobId, dueSeconds);
 
 export const addFollower = async (ticket: Ticket, connectionId: string): Promise<void> => {
-  const follower: Follower = { ...ticket, connectionId, cursor: start, sentAt: 0, wanted: 0, ...due(ticket) };
+  const follower: Omit<Follower, 'wanted'> = { ...ticket, connectionId, cursor: start, sentAt: 0, ...due(ticket) };
   await create({ ...keyOf(follower), ...follower, expiresAt: expiryIn(keptSeconds) });
 };
 
@@ -50,8 +50,7 @@ export const followersOf = (job: string): Promise<Follower[]> =>
 /** Undefined if another invocation holds the lease: it will send the new lines, too. 2 writes. */
 export const claim = async (follower: Follower): Promise<Follower | undefined> => {
   const key = keyOf(follower);
-  const wanted = await update(key, { add: { wanted: 1 }, condition: 'attribute_exists(pk)' });
-  if (!wanted) return undefined;
+  await update(key, { add: { wanted: 1 }, condition: 'attribute_exists(pk)' });
   return update<Follower>(key, {
     set: { deliveringUntil: leaseEnd() },
     condition: 'attribute_exists(pk) AND (attribute_not_exists(deliveringUntil) OR deliveringUntil < :now)',

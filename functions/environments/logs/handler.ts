@@ -61,27 +61,28 @@ const first = async (command: () => Promise<boolean>): Promise<boolean> => {
 const sendNew = async (follower: Follower, hasTime: () => boolean): Promise<Follower | undefined> => {
   const { connectionId, kind, jobId } = follower;
   let { after, cursor, sentAt } = follower;
+  const send = (command: () => Promise<boolean>) => (sentAt === 0 ? first(command) : command());
   for (;;) {
     // Completion is read before the log, so a complete log is read to its end.
-    const log = await jobLog(kind, jobId);
-    const read = log ? await readEntries(log.parts, cursor, true) : { entries: [], cursor, isOver: true };
+    const log = (await jobLog(kind, jobId)) ?? { parts: [], isComplete: true };
+    const read = await readEntries(log.parts, cursor, true);
     for (const entry of read.entries.filter(({ id }) => id > after)) {
       if (!hasTime()) return { ...follower, after, cursor, sentAt };
-      const send = () => post(connectionId, entry);
-      if (!(await (sentAt === 0 ? first(send) : send()))) return undefined;
+      if (!(await send(() => post(connectionId, entry)))) return undefined;
       after = entry.id;
       sentAt = Date.now();
     }
-    if (read.isOver && (!log || log.isComplete)) {
-      const end = () => hang(connectionId);
-      await (sentAt === 0 ? first(end) : end());
+    if (read.isOver && log.isComplete) {
+      await send(() => hang(connectionId));
       return undefined;
     }
     if (isSame(read.cursor, cursor)) break;
     cursor = read.cursor;
   }
-  if (sentAt > 0 && Date.now() - sentAt > keepAliveMs) {
-    if (!(await post(connectionId, { ...nothing, created_at: new Date().toISOString() }))) return undefined;
+  // Also at once for a client who has all entries: it may have to wait for the next one for a long time.
+  if (Date.now() - sentAt > keepAliveMs) {
+    const alive = { ...nothing, created_at: new Date().toISOString() };
+    if (!(await send(() => post(connectionId, alive)))) return undefined;
     sentAt = Date.now();
   }
   return { ...follower, after, cursor, sentAt };

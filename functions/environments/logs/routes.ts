@@ -14,7 +14,8 @@ export const fitting = (entries: Entry[]): Entry[] => {
   let first = entries.length;
   for (; first > 0; first--) {
     bytes += sizeInResponse(JSON.stringify(entries[first - 1])) + 1;
-    if (bytes > maxResponseBytes) break;
+    // A list has one more bracket than it has commas.
+    if (bytes >= maxResponseBytes) break;
   }
   return entries.slice(first);
 };

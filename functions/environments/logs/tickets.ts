@@ -1,5 +1,6 @@
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { create, get, remove } from '#platform/store/table.ts';
+import { expiryIn } from '#platform/store/time.ts';
 import { keys } from '../keys.ts';
 
 /** A ticket lets one connection follow the log of one job; it must be used at once. */
@@ -13,13 +14,14 @@ export interface Ticket {
   after: number;
 }
 
-const goodMs = 60_000;
+const goodSeconds = 60;
+const goodMs = goodSeconds * 1000;
 
 /** 1 write. */
 export const issueTicket = async (ticket: Ticket): Promise<string> => {
   const secret = newSecret();
   const until = Date.now() + goodMs;
-  await create({ ...keys.ticket(hashSecret(secret)), ...ticket, until, expiresAt: Math.ceil(until / 1000) });
+  await create({ ...keys.ticket(hashSecret(secret)), ...ticket, until, expiresAt: expiryIn(goodSeconds) });
   return secret;
 };
 

@@ -1,4 +1,5 @@
 import type { Answer } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import { readableAudits } from '../audit/routes.ts';
 import { plainText } from '../host/answers.ts';
 import { type Call, type Route, route } from '../host/route.ts';
@@ -36,11 +37,11 @@ const metricsOf = async (organization: string) => {
   ]);
   await Promise.all(templates.map(meter));
   const own = series.map(
-    (entry): Series => ({ ...entry, labels: { organization_name: organization, ...entry.labels } }),
+    (entry): Series => ({ ...entry, labels: { organization_name: nameOf(organization), ...entry.labels } }),
   );
   const current = environments.filter(({ activeBuildId }) => activeBuildId).length;
   return {
-    jobs: [line(jobs, { organization_name: organization, provisioner: 'terraform' }, current)],
+    jobs: [line(jobs, { organization_name: nameOf(organization), provisioner: 'terraform' }, current)],
     builds: own.filter(({ metric }) => metric === builds).map(({ labels, count }) => line(builds, labels, count)),
     timings: own.filter(({ metric }) => metric === timings).flatMap(histogram),
   };

@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { listOrganizations, type Organization } from '#resources/organizations/records.ts';
@@ -32,7 +33,7 @@ export const findOrganization = async (call: Call, named: string): Promise<Organ
   return (
     all.find(({ name }) => uuidOf(name) === text) ??
     // Names are compared last, because a name can look like another organization's id.
-    all.find(({ name }) => foldCase(name) === text) ??
+    all.find(({ name }) => foldCase(nameOf(name)) === text) ??
     (text === 'default' ? all[0] : undefined)
   );
 };
@@ -106,8 +107,8 @@ export const minimalUser = (id: string, username: string) => ({ id: uuidOf(id), 
 
 export const organizationDocument = ({ name, createdAt }: Organization, isDefault: boolean) => ({
   id: uuidOf(name),
-  name,
-  display_name: name,
+  name: nameOf(name),
+  display_name: nameOf(name),
   description: '',
   icon: '',
   created_at: createdAt,

@@ -36,8 +36,6 @@ const ready = async ({ template, version, preset }: Claim): Promise<Environment[
   return pool.filter(({ latestBuildId }) => isReady(latest.get(latestBuildId)));
 };
 
-const isLost = (error: unknown): boolean => error instanceof CoderError && error.status === 409;
-
 /** @returns false when another claim succeeded first, or the workspace is locked */
 const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
   const { owner, name, settings, template, version, parameters, preset, initiator } = claim;
@@ -56,13 +54,11 @@ const take = async (candidate: Environment, claim: Claim): Promise<boolean> => {
       change: {
         set: { ...settings, ownerId: owner.id, ownerName: owner.username, name, lastUsedAt: at, claimedAt: at },
         remove: ['prebuild'],
-        condition: 'ownerId = :pool',
-        values: { ':pool': prebuildsUser.id },
       },
     });
     return true;
   } catch (error) {
-    if (isLost(error)) return false;
+    if (error instanceof CoderError) return false;
     throw error;
   }
 };

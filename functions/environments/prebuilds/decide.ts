@@ -65,7 +65,7 @@ export const decide = (preset: Preset, record: PresetRecord, members: readonly M
   const isLimited = record.failures.length >= maxFailures;
   const rests = isLimited || backoffUntil(record, now) > now;
   return {
-    create: rests ? 0 : Math.min(desired, Math.max(0, desired - fresh.length - coming)),
+    create: rests ? 0 : Math.max(0, desired - fresh.length - coming),
     remove: [
       ...members.filter(({ state }) => state === 'failed'),
       ...running.filter(expired),

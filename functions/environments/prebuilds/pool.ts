@@ -111,7 +111,7 @@ export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: numb
     set: seconds === undefined ? {} : dueIn(id, seconds),
     remove: ['poolLease', ...(seconds === undefined ? dueAttributes : [])],
     condition: wokenAt ? 'wokenAt = :woken' : 'attribute_exists(pk) AND attribute_not_exists(wokenAt)',
-    values: wokenAt ? { ':woken': wokenAt } : {},
+    values: { ':woken': wokenAt },
   });
   if (!ended)
     await update(keys.template(id), { set: dueIn(id, 0), remove: ['poolLease'], condition: 'attribute_exists(pk)' });

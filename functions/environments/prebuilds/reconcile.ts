@@ -11,7 +11,7 @@ import { type Build, getBuild } from '../builds/records.ts';
 import { settleBuild } from '../builds/settle.ts';
 import { CoderError } from '../host/errors.ts';
 import { prebuildsUser } from '../host/uuid.ts';
-import { jobStatus } from '../jobs.ts';
+import { type JobStatus, jobStatus } from '../jobs.ts';
 import type { Preset } from '../templates/plan.ts';
 import type { Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
@@ -37,11 +37,18 @@ interface Pooled extends Member {
   build: Build;
 }
 
-const stateOf = (latest: Build, status: ReturnType<typeof jobStatus>): MemberState => {
-  const ends = latest.transition === 'delete';
-  if (status === 'pending') return ends ? 'deleting' : 'pending';
-  if (status === 'running' || status === 'canceling') return ends ? 'deleting' : 'starting';
-  return status === 'succeeded' && !ends ? 'running' : 'failed';
+const stateOfStart: Record<JobStatus, MemberState> = {
+  pending: 'pending',
+  running: 'starting',
+  canceling: 'starting',
+  succeeded: 'running',
+  canceled: 'failed',
+  failed: 'failed',
+};
+
+const stateOf = ({ transition }: Build, status: JobStatus): MemberState => {
+  const state = stateOfStart[status];
+  return transition === 'delete' && state !== 'failed' ? 'deleting' : state;
 };
 
 /** Removes an environment whose creation was interrupted before its first build. */
@@ -64,10 +71,8 @@ const memberOf = async (environment: Environment): Promise<Pooled[]> => {
 
 /** Failed builds since the newest successful one. Can be repeated. */
 const failuresOf = ({ failures }: PresetRecord, members: readonly Pooled[]): PresetRecord['failures'] => {
-  const best = Math.max(
-    0,
-    ...members.filter(({ state }) => state === 'running').map((member) => Date.parse(member.createdAt)),
-  );
+  const running = members.filter(({ state }) => state === 'running');
+  const best = Math.max(...running.map(({ createdAt }) => Date.parse(createdAt)));
   const all = new Map(failures.map((failure) => [failure.id, failure]));
   for (const { build: latest, state } of members) {
     if (state !== 'failed' || latest.transition !== 'start' || latest.canceledAt) continue;
@@ -98,21 +103,18 @@ const add = async (template: Template, version: Version, preset: Preset): Promis
     presetId: preset.id,
     reason: 'initiator',
     initiator: prebuildsUser,
-    isScheduled: true,
   });
 };
 
 const take = async (template: Template, { environment, build: latest }: Pooled): Promise<void> => {
-  const version = await getVersion(latest.versionId);
-  if (!version) return;
   await build(environment, {
     transition: 'delete',
     template,
-    version,
+    // A version is deleted only with its organization.
+    version: (await getVersion(latest.versionId)) as Version,
     parameters: latest.parameters,
     reason: 'initiator',
     initiator: prebuildsUser,
-    isScheduled: true,
   });
 };
 
@@ -128,7 +130,8 @@ const attempt = async (action: string, work: () => Promise<void>): Promise<void>
   try {
     await work();
   } catch (error) {
-    if (error instanceof CoderError && error.status === 409) return;
+    // Another build is active, the workspace is locked, or the quota is not sufficient.
+    if (error instanceof CoderError) return;
     logError(action, error, error instanceof ParameterError ? { parameter: error.parameter } : {});
   }
 };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameOf } from '#api/naming.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { usersOfTeam } from '#resources/teams/members.ts';
@@ -42,8 +43,8 @@ const groupDocument = async ({ id, name, organization }: Team, quota: number | u
     name,
     display_name: name,
     organization_id: uuidOf(organization),
-    organization_name: organization,
-    organization_display_name: organization,
+    organization_name: nameOf(organization),
+    organization_display_name: nameOf(organization),
     members: members.map((user) => minimalUser(user.id, user.username)),
     total_member_count: members.length,
     avatar_url: '',

@@ -1,7 +1,15 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, query, queryAll, update } from '#platform/store/table.ts';
-import { claimName, createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { batchGet, create, get, put, query, queryAll, update } from '#platform/store/table.ts';
+import {
+  claimName,
+  createNamed,
+  findUnique,
+  releaseName,
+  rename,
+  type UniqueNames,
+} from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Templates: named versions, with rules for their environments. */
@@ -66,10 +74,8 @@ export interface Template extends TemplateSettings {
   deletedAt?: string;
 }
 
-const living = (template: Template | undefined): Template | undefined => (template?.deletedAt ? undefined : template);
-
-export const getTemplate = async (id: string): Promise<Template | undefined> =>
-  living(await get<Template>(keys.template(id)));
+const records = recordsAt<Template>(keys.template);
+export const getTemplate = records.read;
 
 /** Includes deleted templates, which environments may still use. */
 export const getAnyTemplate = (id: string): Promise<Template | undefined> => get<Template>(keys.template(id));
@@ -80,23 +86,16 @@ export const getTemplates = async (ids: string[]): Promise<Map<string, Template>
   return new Map(records.map((template) => [template.id, template]));
 };
 
-interface Pointer {
-  holder: string;
-}
-
 /** 2 reads. */
 export const findTemplate = async (organization: string, name: string): Promise<Template | undefined> => {
-  const pointer = await get<Pointer>(keys.templateName(organization, name));
-  const template = pointer && (await getTemplate(pointer.holder));
+  const template = await findUnique(keys.templateName(organization, name), getTemplate);
   return template && foldCase(template.name) === foldCase(name) ? template : undefined;
 };
 
 /** Ordered by name. */
 export const listTemplates = async (organization: string): Promise<Template[]> => {
-  const { pk } = keys.templateName(organization, '');
-  const pointers = await queryAll<Pointer>({ pk, prefix: 'TPLNAME#' });
-  const templates = await getTemplates(pointers.map(({ holder }) => holder));
-  return [...templates.values()].filter(living).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const templates = await records.readAll((await listNames(organization, 'TPLNAME#')).map(({ id }) => id));
+  return templates.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 const names: UniqueNames<Template> = {
@@ -142,6 +141,7 @@ export const markDeleted = async (template: Template): Promise<void> => {
     set: { deletedAt: new Date().toISOString() },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
+  await put({ ...keys.deletedTemplate(template.organization, template.id) });
   await releaseName(names, template);
 };
 

@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import { uuidOf } from '../host/uuid.ts';
 import type { Template } from './records.ts';
 
@@ -6,8 +7,8 @@ export const templateDocument = (template: Template) => ({
   created_at: template.createdAt,
   updated_at: template.updatedAt,
   organization_id: uuidOf(template.organization),
-  organization_name: template.organization,
-  organization_display_name: template.organization,
+  organization_name: nameOf(template.organization),
+  organization_display_name: nameOf(template.organization),
   organization_icon: '',
   name: template.name,
   display_name: template.displayName,

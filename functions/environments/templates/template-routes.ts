@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
 import { getOrganization, noteTemplates, type Organization } from '#resources/organizations/records.ts';
 import { getUser } from '#resources/users/users.ts';
@@ -147,7 +148,7 @@ const list = async (call: Call, organizations: Organization[]) => {
   const all: Template[] = [];
   for (const { name, defaultProjectId } of organizations) {
     const organization = search.get('organization');
-    if (organization && name.toLowerCase() !== organization) continue;
+    if (organization && nameOf(name).toLowerCase() !== organization) continue;
     const rights = await rightsIn(call.principal, { organization: name, projectId: defaultProjectId });
     if (rights.read) all.push(...(await listTemplates(name)));
   }

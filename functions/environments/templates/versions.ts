@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
-import { claimName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { claimName, findUnique, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { Archive } from '../runs.ts';
@@ -58,15 +58,17 @@ const names: UniqueNames<Version> = {
   find: getVersion,
 };
 
-const list = async ({ id, templateId, createdAt }: Version): Promise<void> => {
-  if (templateId) await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
+const list = async ({ id, organization, templateId, createdAt }: Version): Promise<void> => {
+  if (!templateId) await put({ ...keys.looseVersion(organization, id) });
+  else await put({ ...keys.versionOfTemplate(templateId, createdAt, id), versionId: id });
 };
 
 /** False when its template has another version with this name. */
 export const createVersion = async (version: Version): Promise<boolean> => {
   if (version.templateId && !(await claimName(names, version))) return false;
+  if (!version.templateId) await list(version);
   await create({ ...keys.version(version.id), ...version });
-  await list(version);
+  if (version.templateId) await list(version);
   return true;
 };
 
@@ -80,12 +82,12 @@ export const adoptVersion = async (version: Version, templateId: string): Promis
   if (!adopted) return undefined;
   await claimName(names, adopted);
   await list(adopted);
+  await remove(keys.looseVersion(adopted.organization, adopted.id));
   return adopted;
 };
 
 export const findVersion = async (templateId: string, name: string): Promise<Version | undefined> => {
-  const pointer = await get<{ holder: string }>(keys.versionName(templateId, name));
-  const version = pointer && (await getVersion(pointer.holder));
+  const version = await findUnique(keys.versionName(templateId, name), getVersion);
   return version?.templateId === templateId && foldCase(version.name) === foldCase(name) ? version : undefined;
 };
 

@@ -70,8 +70,7 @@ const choose = async (call: Call, input: Body): Promise<Chosen> => {
     );
   }
   const version = named ?? (await getVersion(template.activeVersionId));
-  if (!version) throw notFound();
-  return { template, version, rights };
+  return { template, version: version as Version, rights };
 };
 
 const auditAction = { type: 'workspace', action: 'create' };

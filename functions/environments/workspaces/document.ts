@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import type { Run } from '#run/run.ts';
 import { buildDocument } from '../builds/document.ts';
 import type { Build } from '../builds/records.ts';
@@ -27,7 +28,7 @@ export const environmentDocument = (
     owner_name: environment.ownerName,
     owner_avatar_url: '',
     organization_id: uuidOf(environment.organization),
-    organization_name: environment.organization,
+    organization_name: nameOf(environment.organization),
     template_id: template.id,
     template_name: template.name,
     template_display_name: template.displayName,

@@ -8,7 +8,7 @@ import { deletingAt, nextStart } from './schedule.ts';
 
 /** Scheduled actions on an environment, and the time of its next check by the sweep. */
 
-export type Action = 'autostop' | 'autostart' | 'stop after failure' | 'dormancy' | 'delete';
+export type Action = 'restart' | 'autostop' | 'autostart' | 'stop after failure' | 'dormancy' | 'delete';
 
 export interface Due {
   action: Action;
@@ -37,11 +37,14 @@ export const dueActions = (environment: Environment, template: Template, latest:
   const failed = hasFailed(latest);
   const { failureTtlMs, timeTilDormantMs } = template;
   const stop = !failed && transition === 'start' && deadline ? Date.parse(deadline) : undefined;
+  const isStopped = !failed && !latest.canceledAt && transition === 'stop';
+  const restart = isStopped && latest.restart && completedAt ? Date.parse(completedAt) : undefined;
   // The first scheduled start after the last build: a missed start is due at once.
   const start = !failed && transition === 'stop' ? nextStart(environment, template, Date.parse(createdAt)) : undefined;
   const mend = failed && transition === 'start' && failureTtlMs ? Date.parse(completedAt) + failureTtlMs : undefined;
   const sleep = timeTilDormantMs ? Date.parse(environment.lastUsedAt) + timeTilDormantMs : undefined;
   return [
+    ...when('restart', restart),
     ...when('autostop', stop),
     ...when('autostart', start),
     ...when('stop after failure', mend),
@@ -57,9 +60,7 @@ export const nextDue = (environment: Environment, template: Template, latest: Bu
 
 /** The part of a write that sets or removes the due time. */
 export const dueChange = (id: string, at: number | undefined): { set: Record<string, unknown>; remove: string[] } =>
-  at === undefined
-    ? { set: {}, remove: dueAttributes }
-    : { set: dueIn(id, Math.max(0, (at - Date.now()) / 1000)), remove: [] };
+  at === undefined ? { set: {}, remove: dueAttributes } : { set: dueIn(id, (at - Date.now()) / 1000), remove: [] };
 
 const isFree = 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)';
 

@@ -2,9 +2,10 @@ import { logError, logWarning } from '#platform/store/log.ts';
 import { update } from '#platform/store/table.ts';
 import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import { DrainingError } from '#resources/workspaces/drain.ts';
-import { beginAgain, build, type NewBuild } from '../builds/create.ts';
+import { rightsIn } from '../access.ts';
+import { begin, build, type NewBuild } from '../builds/create.ts';
 import { ParameterError, resolveParameters, type Value } from '../builds/parameters.ts';
-import { type Build, getBuild } from '../builds/records.ts';
+import { type Build, dropRestart, getBuild } from '../builds/records.ts';
 import { settleBuild } from '../builds/settle.ts';
 import { CoderError } from '../host/errors.ts';
 import { keys } from '../keys.ts';
@@ -16,12 +17,6 @@ import { type Environment, getEnvironment, updateEnvironment } from './records.t
 import { nextStart } from './schedule.ts';
 
 /** Carries out the scheduled actions on environments. Each can be repeated. */
-
-/** Whether the owner still has permission to use environments in the project. */
-const isOwnerActive = async ({ ownerId, organization, projectId }: Environment): Promise<boolean> => {
-  const granted = await grantsOfUser(ownerId).on({ organization, project: projectId, isDefaultProject: true });
-  return granted.has('project:read') && granted.has('run:plan');
-};
 
 const startVersion = async (
   environment: Environment,
@@ -44,6 +39,7 @@ const parametersFor = async (version: Version, latest: Build): Promise<Value[]> 
 };
 
 const builds: Record<Action, Pick<NewBuild, 'transition' | 'reason'>> = {
+  restart: { transition: 'start', reason: 'initiator' },
   autostop: { transition: 'stop', reason: 'autostop' },
   autostart: { transition: 'start', reason: 'autostart' },
   'stop after failure': { transition: 'stop', reason: 'autostop' },
@@ -51,9 +47,21 @@ const builds: Record<Action, Pick<NewBuild, 'transition' | 'reason'>> = {
   delete: { transition: 'delete', reason: 'autodelete' },
 };
 
+/** Starts again what the latest build stopped, as the user who requested it. */
+const restart = async (environment: Environment, template: Template, latest: Build): Promise<void> => {
+  const { restart: requested, initiatorId: id, initiatorName: username } = latest;
+  const version = requested && (await getVersion(requested.versionId));
+  if (!version) return dropRestart(latest.id, 'the template version was deleted.');
+  if (!(await rightsIn(grantsOfUser(id), environment)).create) {
+    return dropRestart(latest.id, `${username} may no longer plan runs in its project.`);
+  }
+  await build(environment, { ...builds.restart, ...requested, template, version, initiator: { id, username } });
+};
+
 const act = async (environment: Environment, template: Template, latest: Build, action: Action): Promise<void> => {
+  if (action === 'restart') return restart(environment, template, latest);
   const starts = action === 'autostart';
-  if (starts && !(await isOwnerActive(environment))) {
+  if (starts && !(await rightsIn(grantsOfUser(environment.ownerId), environment)).create) {
     return reschedule(environment, template, latest, nextStart(environment, template, Date.now()));
   }
   const dormantAt = new Date().toISOString();
@@ -92,7 +100,7 @@ const lookAtBuild = async (environment: Environment): Promise<void> => {
   if (settled.completedAt) return;
   if (!run) {
     logWarning('repaired', { repair: 'build started again', item: settled.id });
-    await beginAgain(id);
+    await begin(settled, environment);
   }
   await update(keys.environment(id), {
     set: { dueAt: new Date(Date.now() + 60_000).toISOString() },
@@ -123,6 +131,7 @@ export const lookAt = async (environmentId: string): Promise<void> => {
   } catch (error) {
     if (error instanceof QuotaError) {
       logWarning('scheduled start rejected', { environment: environmentId, reason: error.message });
+      if (due.action === 'restart') return dropRestart(settled.id, error.message);
       return reschedule(environment, template, settled, nextStart(environment, template, now));
     }
     // Another build is in progress, the workspace is locked, or the platform is drained.

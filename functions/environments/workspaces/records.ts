@@ -1,8 +1,8 @@
 import type { Due } from '#platform/store/due.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
-import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
-import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import { recordsAt } from '#platform/store/records.ts';
+import { create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { claimUnique, findUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
 /** Environments: created from a template for a user, and built repeatedly. */
@@ -37,23 +37,15 @@ export interface Environment extends Due {
 export const getAnyEnvironment = (id: string): Promise<Environment | undefined> =>
   get<Environment>(keys.environment(id));
 
-const living = (environment: Environment | undefined): Environment | undefined =>
-  environment?.deletedAt ? undefined : environment;
-
-export const getEnvironment = async (id: string): Promise<Environment | undefined> =>
-  living(await getAnyEnvironment(id));
+/** Without deleted environments. */
+export const { read: getEnvironment, readAll: getEnvironments } = recordsAt<Environment>(keys.environment);
 
 interface Pointer {
   environmentId: string;
 }
 
-/** Leaves out deleted environments. 1 read per 100. */
-export const getEnvironments = async (ids: string[]): Promise<Environment[]> =>
-  (await batchGet<Environment & Key>(ids.map(keys.environment))).filter(living);
-
 export const findEnvironment = async (ownerId: string, name: string): Promise<Environment | undefined> => {
-  const pointer = await get<{ holder: string }>(keys.environmentName(ownerId, name));
-  const environment = pointer && (await getEnvironment(pointer.holder));
+  const environment = await findUnique(keys.environmentName(ownerId, name), getEnvironment);
   return environment && bearsName(environment, ownerId, name) ? environment : undefined;
 };
 
@@ -122,6 +114,8 @@ export const updateEnvironment = (id: string, change: EnvironmentChange): Promis
 /** Removes the pointers to a deleted environment. Can be repeated. */
 export const forgetEnvironment = async (environment: Environment): Promise<void> => {
   const { id, organization, templateId, ownerId, name, createdAt } = environment;
+  // Its record stays.
+  await put({ ...keys.deletedEnvironment(organization, id) });
   await Promise.all([
     ...(environment.prebuild ? [remove(keys.prebuild(templateId, createdAt, id))] : []),
     releaseName(ownerId, name, id),

@@ -1,3 +1,4 @@
+import { nameOf } from '#api/naming.ts';
 import { type Rights, rightsIn } from '../access.ts';
 import { workspaceStatus } from '../builds/document.ts';
 import { ok } from '../host/answers.ts';
@@ -25,7 +26,7 @@ const candidates = async (call: Call, search: Map<string, string>): Promise<Envi
   }
   const within = search.get('organization');
   const organizations = (await organizationsOf(call.principal)).filter(
-    ({ name }) => within === undefined || name.toLowerCase() === within,
+    ({ name }) => within === undefined || nameOf(name).toLowerCase() === within,
   );
   const all = await Promise.all(organizations.map(({ name }) => listOfOrganization(name)));
   return owner === undefined ? all.flat() : all.flat().filter(({ prebuild }) => prebuild);
@@ -74,7 +75,7 @@ const fits = (search: Map<string, string>) => {
       (!ownerPart || environment.ownerName.toLowerCase() === ownerPart) &&
       same('template', template.name) &&
       same('status', statusOf(row)) &&
-      same('organization', environment.organization) &&
+      same('organization', nameOf(environment.organization)) &&
       same('id', environment.id) &&
       (outdated === undefined || outdated === (latest.build.versionId !== template.activeVersionId)) &&
       (dormant === undefined || dormant === (environment.dormantAt !== undefined))

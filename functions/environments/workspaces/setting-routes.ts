@@ -36,10 +36,16 @@ const checkOwned = ({ prebuild }: Environment, noun: string): void => {
   if (prebuild) throw new CoderError(409, `${noun} not supported for prebuilt workspaces`);
 };
 
+/** @throws {CoderError} 404 when it has been deleted meanwhile */
+const update = async ({ id }: Environment, change: EnvironmentChange): Promise<Environment> => {
+  const updated = await updateEnvironment(id, change);
+  if (!updated) throw notFound();
+  return updated;
+};
+
 const apply = (call: Call, environment: Environment, action: string, change: EnvironmentChange) =>
   audited(call, environment.organization, auditedActionOf(action, environment), async () => {
-    const updated = await updateEnvironment(environment.id, change);
-    if (!updated) throw notFound();
+    const updated = await update(environment, change);
     if ('autostartSchedule' in change) await plan(updated);
     return noContent();
   });
@@ -90,7 +96,7 @@ const ttl = async (call: Call) => {
   const { build } = await latestOf(environment);
   return audited(call, environment.organization, auditedActionOf('update_ttl', environment), async () => {
     const ttlMs = newTtlMs ? newTtlMs - (newTtlMs % 60_000) : undefined;
-    if (!(await updateEnvironment(environment.id, { ttlMs }))) throw notFound();
+    await update(environment, { ttlMs });
     // A running environment keeps its deadline, unless the change removes deadlines.
     if (!newTtlMs && build.deadline) {
       await setBuild(build.id, { deadline: build.maxDeadline });
@@ -151,8 +157,7 @@ const dormant = async (call: Call) => {
   const at = new Date().toISOString();
   return audited(call, environment.organization, auditedActionOf('update_dormancy', environment), async () => {
     const change = isDormant ? { dormantAt: at } : { dormantAt: undefined, lastUsedAt: at };
-    const updated = await updateEnvironment(environment.id, change);
-    if (!updated) throw notFound();
+    const updated = await update(environment, change);
     await plan(updated);
     return ok(await describe(call, updated));
   });
@@ -176,13 +181,9 @@ const use = async (call: Call) => {
   const environment = await changeable(call, 'use');
   checkOwned(environment, 'Usage is');
   const [{ build }, template] = await Promise.all([latestOf(environment), templateOf(environment)]);
-  const deadline =
-    build.transition === 'start' && build.completedAt
-      ? bumpedDeadline(environment, template, build, Date.now())
-      : undefined;
+  const deadline = bumpedDeadline(environment, template, build, Date.now());
   return audited(call, environment.organization, auditedActionOf('use', environment), async () => {
-    const updated = await updateEnvironment(environment.id, { lastUsedAt: new Date().toISOString() });
-    if (!updated) throw notFound();
+    const updated = await update(environment, { lastUsedAt: new Date().toISOString() });
     if (deadline) await setBuild(build.id, { deadline });
     await plan(updated);
     return noContent();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Resource } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Row } from './fields.ts';
 import { columnsOf, type Query } from './query.ts';
 import type { View } from './views.ts';
@@ -36,5 +37,5 @@ export const viewDocument = ({ id, organization, name, query, createdAt }: View)
       sort: query.sort,
     },
   },
-  links: { self: `/api/v2/organizations/${organization}/explorer/views/${id}` },
+  links: { self: `/api/v2/organizations/${nameOf(organization)}/explorer/views/${id}` },
 });

@@ -62,7 +62,8 @@ export const explore = async ({ name, externalId }: Organization, grants: Grants
     (id) => forgetFacts(name, id),
   );
   const granted = await grants.onWorkspaces(name, all);
-  const visible = all.filter(({ id }) => granted(id).has('workspace:read'));
+  // Environments and templates have lists of their own.
+  const visible = all.filter(({ id, managedBy }) => !managedBy && granted(id).has('workspace:read'));
   const [projects, runs] = await Promise.all([projectsOf(visible), currentRuns(visible, facts)]);
   const remaining = await refreshFacts(name, visible, { facts, runs }, deadline);
   const explored = visible.map((workspace) => {

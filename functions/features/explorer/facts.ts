@@ -3,7 +3,7 @@ import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { logError } from '#platform/store/log.ts';
 import { put, queryAll, remove } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
-import { getRuns } from '#resources/runs/lists.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import type { StateResource } from '#resources/states/content.ts';
 import { getStateVersion, readSummary } from '#resources/states/records.ts';
 import { currentRunId } from '#resources/workspaces/document.ts';

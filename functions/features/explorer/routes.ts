@@ -1,7 +1,8 @@
 import { type Answer, created, ok, redirect, securityHeaders } from '#api/answer.ts';
-import { notFound, unavailable, unprocessable } from '#api/errors.ts';
+import { unavailable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
+import { listLimit } from '#api/list-limit.ts';
 import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import type { QueryParameters } from '#api/query-parameters.ts';
 import { isTooLarge } from '#api/response-size.ts';
@@ -78,11 +79,7 @@ const csv = async ({ principal, subject }: Exploring, query: Query): Promise<Ans
 const create = async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewView(request);
   const { organization: home } = subject;
-  const limit = {
-    max: maxViews,
-    count: async () => (await listViews(home)).length,
-    full: () => unprocessable('/data', `${home} has ${maxViews} saved views, the maximum. Delete one first`),
-  };
+  const limit = listLimit(home, maxViews, 'saved views', async () => (await listViews(home)).length);
   const newView = { ...values, organization: home, createdBy: principal.userId };
   const view = await createLimited(limit, () => createView(newView), deleteView);
   return withEtag(created(viewDocument(view)), view);
@@ -99,9 +96,7 @@ const change = async (context: Context<OfView>): Promise<Answer> => {
   const values = readViewChange(request);
   const updated = Object.keys(values).length ? await updateView(subject.view, values, editor) : subject.view;
   if (updated) return withEtag(ok(viewDocument(updated)), updated);
-  const current = await getView(subject.organization, subject.view.id);
-  if (current) await checkIfMatch(request, current, 'view');
-  throw notFound('The view was deleted at the same time.');
+  throw await refusedChange(request, 'view', await getView(subject.organization, subject.view.id));
 };
 
 const drop = async ({ subject }: Context<OfView>): Promise<Answer> => {

@@ -1,3 +1,4 @@
+import { nameOf as organizationNameOf } from '#api/naming.ts';
 import type { Project } from '#resources/projects/records.ts';
 import type { StateInstance } from '#resources/states/content.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -54,7 +55,7 @@ export const workspaceRow = ({ workspace, project, facts, run }: Explored): Row 
   external_id: workspace.id,
   module_count: facts?.modules?.length ?? null,
   modules: listed(facts?.modules?.map(nameOf) ?? [], facts?.cut),
-  organization_name: workspace.organization,
+  organization_name: organizationNameOf(workspace.organization),
   project_external_id: workspace.projectId,
   project_name: project?.name ?? null,
   provider_count: facts?.providers?.length ?? null,

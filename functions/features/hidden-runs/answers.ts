@@ -1,5 +1,6 @@
 import { type Answer, accepted } from '#api/answer.ts';
 import { type ApiError, conflict } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { cancelHidden, countHidden, forceCancelHidden, hiddenAtOnce } from '#lifecycle/creation/hidden-runs.ts';
 import type { Limit } from '#platform/store/limited.ts';
 import type { Run } from '#run/run.ts';
@@ -12,7 +13,8 @@ const marks = { 'test runs': 'TESTING#', 'query runs': 'QUERYING#' } as const;
 export const limitOf = (organization: string, noun: keyof typeof marks): Limit => ({
   max: hiddenAtOnce,
   count: () => countHidden(organization, marks[noun]),
-  full: () => conflict(`${hiddenAtOnce} ${noun} of ${organization} are in progress, the maximum. Wait for one to end.`),
+  full: () =>
+    conflict(`${hiddenAtOnce} ${noun} of ${nameOf(organization)} are in progress, the maximum. Wait for one to end.`),
 });
 
 const refused = ({ status }: Run, name: string, verb: string): ApiError =>

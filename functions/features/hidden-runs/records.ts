@@ -1,17 +1,19 @@
-import { beginHidden, endHidden } from '#lifecycle/creation/hidden-runs.ts';
+import { beginHidden, configurationOf, endHidden } from '#lifecycle/creation/hidden-runs.ts';
 import { type NewRun, pendingRun, type RunHome } from '#lifecycle/creation/new-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { createLimited, type Limit } from '#platform/store/limited.ts';
-import { batchGet, create, put, queryAll, remove } from '#platform/store/table.ts';
+import { create, put, queryAll, remove } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
-import { getRun } from '#resources/runs/records.ts';
+import { getRun, getRuns, itemOf } from '#resources/runs/records.ts';
 import { checkAdmitted } from '#resources/workspaces/admitted-runs.ts';
 import { organizationOfNewRun } from '#resources/workspaces/drain.ts';
 import { secondsIn } from '#run/limits.ts';
 import type { Run } from '#run/run.ts';
+import { useVersion } from '#version-control/use-version.ts';
 
 /** Shared by test runs and query runs: lists of runs leave them out (run/hidden.ts), and they only plan. */
 
@@ -22,9 +24,10 @@ interface Pointer extends Key {
 /** Time for which they are listed. */
 const keptSeconds = 90 * 24 * 3600;
 
-type NewHiddenRun = Omit<NewRun, 'structuredOutput'>;
+type NewHiddenRun = Omit<NewRun, 'archive' | 'configurationVersionId' | 'structuredOutput'>;
 
 interface Storing {
+  version: ConfigurationVersion;
   /** Freezes the inputs of the run with this id. */
   freeze(id: string): Promise<string | undefined>;
   /** Key of the list entry. */
@@ -36,9 +39,10 @@ interface Storing {
 const prepare = async (
   home: RunHome,
   options: NewHiddenRun,
-  { freeze, pointer }: Pick<Storing, 'freeze' | 'pointer'>,
+  { version: requested, freeze, pointer }: Omit<Storing, 'limit'>,
 ): Promise<Run> => {
   const id = newId('run');
+  const version = await useVersion(requested, id);
   const organization = await organizationOfNewRun(home.organization);
   const inputsKey = await freeze(id);
   const planTimeout = organization?.terraformBuildWorkerPlanTimeout;
@@ -48,11 +52,13 @@ const prepare = async (
     planOnly: true,
     structuredOutput: true,
     inputsKey,
+    ...configurationOf(version),
+    ...(organization?.shownName ? { organizationName: organization.shownName } : {}),
     ...(planTimeout ? { timeLimits: { plan: secondsIn(planTimeout) } } : {}),
   });
   const expiresAt = expiryIn(keptSeconds, Date.parse(run.createdAt));
   await put({ ...pointer(run.createdAt, id), runId: id, expiresAt });
-  await create({ ...keys.run(id), ...run, expiresAt, ...checkIn(id, 60) });
+  await create({ ...keys.run(id), ...itemOf(run), expiresAt, ...checkIn(id, 60) });
   await beginHidden(run);
   return run;
 };
@@ -86,5 +92,5 @@ export const listHiddenRuns = async <R extends Run>(
 ): Promise<{ items: R[]; total: number }> => {
   const pointers = await queryAll<Pointer>({ ...place, reverse: true });
   const shown = pointers.slice((page - 1) * size, page * size);
-  return { items: await batchGet<R & Key>(shown.map(({ runId }) => keys.run(runId))), total: pointers.length };
+  return { items: await getRuns<R>(shown.map(({ runId }) => runId)), total: pointers.length };
 };

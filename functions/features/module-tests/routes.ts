@@ -40,10 +40,14 @@ const testRun: Finder<InModule> = {
 };
 
 /** @throws {ApiError} 422 */
+const checkPrivate = (module: Module): void => {
+  if (module.registry !== 'public') return;
+  throw unprocessable('/data', `${addressOf(module)} is a public module: only private modules have tests`);
+};
+
+/** @throws {ApiError} 422 */
 const checkTested = (module: Module): void => {
-  if (module.registry === 'public') {
-    throw unprocessable('/data', `${addressOf(module)} is a public module: only private modules have tests`);
-  }
+  checkPrivate(module);
   if (module.tests?.enabled) return;
   throw unprocessable(
     '/data',
@@ -51,8 +55,9 @@ const checkTested = (module: Module): void => {
   );
 };
 
+/** The configuration may be uploaded before tests are enabled, as in HCP Terraform. */
 const createVersion = async ({ request, subject, principal }: Context<Module>): Promise<Answer> => {
-  checkTested(subject);
+  checkPrivate(subject);
   checkNewConfiguration(request);
   const version = await createConfigurationVersion({
     organization: subject.organization,

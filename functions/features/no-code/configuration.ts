@@ -7,7 +7,7 @@ import { objects } from '#platform/store/keys.ts';
 import { adoptArchive, becomeCurrent, type ConfigurationVersion } from '#resources/configurations/records.ts';
 import type { Module } from '#resources/registry/modules/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
-import type { Release } from './versions.ts';
+import type { Release } from './release.ts';
 
 /**
  * Generates the configuration of a workspace created from a module: one module block that passes all inputs and
@@ -45,6 +45,10 @@ const output = (module: string, { name, description, sensitive }: Release['root'
 /** Names of modules may start with a digit, names of blocks must not. */
 const blockName = (name: string): string => (/^[A-Za-z_]/.test(name) ? name : `_${name}`);
 
+/** In runs, this host name always refers to the platform; an address without one means the public registry. */
+const sourceOf = ({ registry, namespace, name, provider }: Module): string =>
+  `${registry === 'private' ? 'localterraform.com/' : ''}${namespace}/${name}/${provider}`;
+
 export const generatedConfiguration = (module: Module, { version, root }: Release): string => {
   const block = blockName(module.name);
   const { inputs, outputs } = root;
@@ -52,8 +56,7 @@ export const generatedConfiguration = (module: Module, { version, root }: Releas
   return [
     [
       `module "${block}" {`,
-      // In runs, this host name always refers to the platform.
-      `  source  = "localterraform.com/${module.namespace}/${module.name}/${module.provider}"`,
+      `  source  = "${sourceOf(module)}"`,
       `  version = "${version}"`,
       ...(passed.length ? ['', ...passed] : []),
       '}',

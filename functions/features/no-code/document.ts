@@ -1,4 +1,5 @@
 import { many, one } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 import type { NoCodeModule, VariableOption } from './records.ts';
@@ -37,7 +38,7 @@ export const upgradeDocument = (run: Run, { organization, name }: Workspace, bas
   type: 'workspace-upgrade',
   attributes: {
     status: run.status,
-    'plan-url': `${baseUrl}/app/${organization}/workspaces/${name}/runs/${run.id}`,
+    'plan-url': `${baseUrl}/app/${nameOf(organization)}/workspaces/${name}/runs/${run.id}`,
     message: '',
   },
   relationships: { workspace: one('workspaces', run.workspaceId), run: one('runs', run.id) },

@@ -7,7 +7,7 @@ import { newId } from '#platform/store/id.ts';
 import { newVariable, newVariableOf } from '#resources/variables/input.ts';
 import type { VariableValues } from '#resources/variables/records.ts';
 import type { NoCodeSettings, VariableOption } from './records.ts';
-import type { Release } from './versions.ts';
+import type { Release } from './release.ts';
 
 /** Input of no-code modules and of workspaces created from them (HCP API: no-code modules). */
 

@@ -1,9 +1,10 @@
-import { type Answer, created, json, noContent } from '#api/answer.ts';
+import { type Answer, created, json } from '#api/answer.ts';
 import { notFound, unprocessable } from '#api/errors.ts';
-import { inOrganization, param } from '#api/finders.ts';
+import { byId, param } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
+import { nameOf } from '#api/naming.ts';
 import { wholeList } from '#api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { addressOf } from '#resources/registry/modules/document.ts';
@@ -25,13 +26,12 @@ import { checkPin, currentRelease, releaseOf } from './versions.ts';
 
 const include = includable('variable_options');
 
-const noCodeModule: Finder<NoCodeModule> = {
+const noCodeModule = byId({
   what: 'no-code module',
   parameter: 'noCode',
-  find: (request) => getNoCodeModule(param(request, 'noCode')),
+  get: getNoCodeModule,
   visibleWith: 'registry:read',
-  scope: inOrganization,
-};
+});
 
 const modulePointer = '/data/relationships/registry-module';
 
@@ -40,10 +40,7 @@ const moduleIn = async (organizationName: string, id: string | undefined): Promi
   if (id === undefined) throw unprocessable(modulePointer, 'registry-module: is missing');
   const module = await getModule(id);
   if (module?.organization !== organizationName) {
-    throw unprocessable(modulePointer, `registry-module: ${id} not found in ${organizationName}`);
-  }
-  if (module.registry === 'public') {
-    throw unprocessable(modulePointer, `registry-module: ${addressOf(module)} is a public module; use a private one`);
+    throw unprocessable(modulePointer, `registry-module: ${id} not found in ${nameOf(organizationName)}`);
   }
   return module;
 };
@@ -85,11 +82,6 @@ const update = async (context: Context<NoCodeModule>): Promise<Answer> => {
   return shown(context, updated);
 };
 
-const remove = async ({ subject }: Context<NoCodeModule>): Promise<Answer> => {
-  await deleteNoCodeModule(subject);
-  return noContent();
-};
-
 /** Keys of variables in sets that apply to every workspace of the organization. */
 const globalKeys = async (of: string): Promise<Set<string>> => {
   const effective = await effectiveVariables({ id: 'none', organization: of, projectId: 'none' });
@@ -102,19 +94,21 @@ const variables = async ({ request, subject }: Context<NoCodeModule>): Promise<A
   const release = await releaseOf(module, version);
   if (!release) throw notFound(`Version ${version.slice(0, 100)} of ${addressOf(module)} not found.`);
   const everywhere = await globalKeys(subject.organization);
-  const documents = release.root.inputs.map(({ name, type, description, required, sensitive = false }) => ({
-    id: derivedId('modvar', `${module.id} ${version} ${name}`),
-    type: 'registry-module-variables',
-    attributes: {
-      name,
-      type,
-      description,
-      required,
-      sensitive,
-      options: subject.options.find((candidate) => candidate.name === name)?.options ?? [],
-      'has-global': everywhere.has(name),
-    },
-  }));
+  const documents = release.root.inputs.map(
+    ({ name, type, description, required, sensitive = false, allowed = [] }) => ({
+      id: derivedId('modvar', `${module.id} ${version} ${name}`),
+      type: 'registry-module-variables',
+      attributes: {
+        name,
+        type,
+        description,
+        required,
+        sensitive,
+        options: subject.options.find((candidate) => candidate.name === name)?.options ?? allowed,
+        'has-global': everywhere.has(name),
+      },
+    }),
+  );
   return wholeList(request, documents);
 };
 
@@ -124,6 +118,6 @@ export const noCodeRoutes: Route[] = [
   route('POST', '/organizations/{organization}/no-code-modules', 'registry:write-modules', organization, create),
   route('GET', path, 'registry:read', noCodeModule, async (context) => shown(context, context.subject), { include }),
   route('PATCH', path, 'registry:write-modules', noCodeModule, update, { include }),
-  route('DELETE', path, 'registry:write-modules', noCodeModule, remove),
+  route('DELETE', path, 'registry:write-modules', noCodeModule, noContentAfter(deleteNoCodeModule)),
   route('GET', `${path}/versions/{moduleVersion}/module-variables`, 'registry:read', noCodeModule, variables),
 ];

@@ -25,7 +25,8 @@ import { generatedConfiguration, storeConfiguration } from './configuration.ts';
 import { upgradeDocument } from './document.ts';
 import { checkUpgrade, checkWorkspaceSettings, readModuleVariables } from './input.ts';
 import { getNoCodeModule, moduleOf, type NoCodeModule } from './records.ts';
-import { currentRelease, type Release } from './versions.ts';
+import type { Release } from './release.ts';
+import { currentRelease } from './versions.ts';
 
 /** Creates workspaces from modules, and upgrades them to other versions (HCP API: no-code provisioning). */
 
@@ -114,7 +115,7 @@ const create = async (context: Context<NewWorkspaceOfModule>): Promise<Answer> =
   await checkRequired(release, variables, { ...settings, id: 'none' });
   const sourceModule = {
     noCodeId: noCode.id,
-    address: `private/${addressOf(module)}`,
+    address: `${module.registry}/${addressOf(module)}`,
     version: release.version,
   };
   const workspace = await withPool(() => createWorkspace({ ...settings, sourceModule }));

@@ -7,6 +7,7 @@ import { findVersion, runVariables } from '#lifecycle/creation/new-run-input.ts'
 import type { ConfigurationVersion } from '#resources/configurations/records.ts';
 import { checkUnmanaged } from '#resources/workspaces/managed.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
+import { isBefore114 } from '#run/engine.ts';
 import type { Run } from '#run/run.ts';
 
 /** Input of query runs (HCP API: query runs). */
@@ -31,18 +32,12 @@ const relationships = {
 
 const workspacePointer = '/data/relationships/workspace';
 
-/** Checks exact versions such as `1.13.3`; runners resolve constraints. */
-const isTooOld = (version: string): boolean => {
-  const [, major, minor] = /^(\d+)\.(\d+)\.\d+(-[\w.]+)?$/.exec(version.trim()) ?? [];
-  return major !== undefined && (Number(major) < 1 || (Number(major) === 1 && Number(minor) < 14));
-};
-
 /** @throws {ApiError} 422 */
 const checkEngine = ({ engine, name }: Workspace, version: string, pointer: string): void => {
   if (engine === 'tofu') {
     throw unprocessable(workspacePointer, `workspace: ${name} runs OpenTofu, which does not support queries`);
   }
-  if (isTooOld(version)) {
+  if (isBefore114(version)) {
     throw unprocessable(pointer, `terraform-version: queries need Terraform 1.14 or newer, not ${version}`);
   }
 };
@@ -66,7 +61,8 @@ export const readNewQuery = async (request: ApiRequest, workspace: Workspace): P
   const terraformVersion = chosen ?? workspace.terraformVersion;
   checkEngine(workspace, terraformVersion, chosen ? '/data/attributes/terraform-version' : workspacePointer);
   const version = await findVersion(workspace, input.relationships['configuration-version']?.data?.id);
-  if (version.status !== 'uploaded') {
+  // A query waits for a commit that is fetched again, but not for an upload.
+  if (version.status !== 'uploaded' && version.status !== 'fetching') {
     throw unprocessable(
       '/data/relationships/configuration-version',
       `configuration-version: ${version.id} is ${version.status}, not uploaded`,

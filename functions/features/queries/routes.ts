@@ -1,6 +1,6 @@
 import { type Answer, created, json, type Resource } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
-import { inWorkspace, param } from '#api/finders.ts';
+import { byId, inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
 import { list, pageOf } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
@@ -21,12 +21,7 @@ import { createQueryRun, getQueryRun, listQueryRuns } from './records.ts';
 
 const include = includable('created_by', 'configuration_version');
 
-const queryRun: Finder<QueryRun> = {
-  what: 'query run',
-  parameter: 'query',
-  find: (request) => getQueryRun(param(request, 'query')),
-  ...inWorkspace,
-};
+const queryRun = byId({ what: 'query run', parameter: 'query', get: getQueryRun, ...inWorkspace });
 
 /** The workspace of a new query, named in the body. */
 const workspaceOfNewQuery: Finder<Workspace> = {

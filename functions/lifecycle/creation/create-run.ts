@@ -9,6 +9,7 @@ import { checkAdmitted, refusalIn } from '#resources/workspaces/admitted-runs.ts
 import { DrainingError } from '#resources/workspaces/drain.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { defaultOptions, type Run } from '#run/run.ts';
+import { useVersion } from '#version-control/use-version.ts';
 import { configurationSettled } from './fetching.ts';
 import { freezeChecks } from './freeze-checks.ts';
 import { type ChosenRun, completed, createRun, type FollowedMove } from './new-run.ts';
@@ -50,13 +51,14 @@ export const queueRun = async (request: RunRequest): Promise<Run> =>
  * @throws {DrainingError}
  */
 export const createFrom = async (request: RunRequest): Promise<Run> => {
-  const { workspace, version, granted, rendersLogs = true, move, ...wanted } = request;
+  const { workspace, version: requested, granted, rendersLogs = true, move, ...wanted } = request;
   const { allowEmptyApply, createdBy, savePlan, source, targetAddrs, trigger, variables } = {
     ...defaultOptions,
     ...wanted,
   };
   checkAdmitted(workspace);
   const id = wanted.id ?? newId('run');
+  const version = await useVersion(requested, id);
   const planOnly = wanted.planOnly || version.speculative;
   const [inputsKey, checks] = await Promise.all([
     freezeVariables(workspace, id, variables),
@@ -64,7 +66,8 @@ export const createFrom = async (request: RunRequest): Promise<Run> => {
       id,
       planOnly,
       targetAddrs,
-      fetching: version.status === 'pending' || version.status === 'fetching',
+      // A commit that could not be fetched ends the run in Fetching, with its reason.
+      fetching: version.status !== 'uploaded',
     }),
   ]);
   const appliesFor = authorsOf(createdBy, version, trigger);

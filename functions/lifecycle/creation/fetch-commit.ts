@@ -1,10 +1,13 @@
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { logError } from '#platform/store/log.ts';
+import { now } from '#platform/store/time.ts';
+import { compilePolicies } from '#resources/policies/compilation.ts';
 import { getPolicySet, type PolicySet } from '#resources/policies/set-records.ts';
 import { getPolicySetVersion, settleCommitOfPolicies } from '#resources/policies/set-version-records.ts';
 import { getModule, getModuleVersion, type Module } from '#resources/registry/modules/records.ts';
 import { settleCommitOfModule } from '#resources/registry/modules/uploads.ts';
+import { archiveUnused } from '#version-control/archive-unused.ts';
 import { type CommitArchive, settleVersion, settleWaiting, type Waiting } from '#version-control/archives.ts';
 import { registerVersion } from '#version-control/commit-records.ts';
 import { fetchCommit } from '#version-control/fetch-commit.ts';
@@ -61,7 +64,7 @@ const settle = async (fetched: CommitArchive, { versionId, moduleId, version }: 
     return settled;
   }
   if (versionId.startsWith('polsetver-')) {
-    const settled = await settleCommitOfPolicies(versionId, outcome);
+    const settled = await settleCommitOfPolicies(versionId, outcome, compilePolicies);
     if (settled) await reportPolicyFailures(fetched, versionId);
     return settled;
   }
@@ -70,8 +73,14 @@ const settle = async (fetched: CommitArchive, { versionId, moduleId, version }: 
   return settled !== undefined;
 };
 
-/** Fetches a commit once for all its followers, then resumes the runs that wait for it. */
+/**
+ * Fetches a commit once for all its followers, then resumes the runs that wait for it. Later, when the check is due,
+ * archives it unless a run needs it.
+ */
 export const handler = async ({ archive }: { archive: string }): Promise<void> => {
   const settled = await fetchCommit(archive);
-  if (settled) await settleWaiting(settled, (waiting) => settle(settled, waiting));
+  if (!settled || settled.status === 'archived') return;
+  if (settled.status === 'archiving') return archiveUnused(settled);
+  if (!settled.keepUntil) return settleWaiting(settled, (waiting) => settle(settled, waiting));
+  if (settled.keepUntil <= now()) await archiveUnused(settled);
 };

@@ -3,7 +3,7 @@ import { keys } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
 import { type ConfigurationVersion, checkUpload, getConfigurationVersion } from '#resources/configurations/records.ts';
 import { deliver } from '#resources/runs/execution.ts';
-import { getRun } from '#resources/runs/records.ts';
+import { getRun, recordRetry } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 import { getArchive, settleVersion } from '#version-control/archives.ts';
 
@@ -19,16 +19,17 @@ export const awaitConfiguration = async (run: Run): Promise<void> => {
     condition: 'status IN (:pending, :fetching)',
     values: { ':pending': 'pending', ':fetching': 'fetching' },
   });
-  const version = waiting ? await look(waiting) : await getConfigurationVersion(run.configurationVersionId);
+  const version = waiting ? await look(waiting, run.id) : await getConfigurationVersion(run.configurationVersionId);
   if (version && !isOpen(version)) await settle(run, version);
 };
 
 const isOpen = ({ status }: ConfigurationVersion): boolean => status === 'pending' || status === 'fetching';
 
-/** Checks whether the upload or the commit has arrived meanwhile. */
-const look = async (version: ConfigurationVersion): Promise<ConfigurationVersion> => {
+/** Checks whether the upload or the commit has arrived meanwhile. Shows the run why it has not. */
+const look = async (version: ConfigurationVersion, runId: string): Promise<ConfigurationVersion> => {
   if (!version.commitArchive) return checkUpload(version);
   const archive = await getArchive(version.commitArchive);
+  if (archive?.retry) await recordRetry(runId, archive.retry);
   return (archive && (await settleVersion(archive, version.id))) ?? version;
 };
 

@@ -26,7 +26,7 @@ export interface NewRunFacts extends Pick<Run, 'planOnly' | 'targetAddrs'> {
 export const freezeChecks = async (
   workspace: Workspace,
   { id, planOnly, targetAddrs, fetching, templateWorkspaceId }: NewRunFacts,
-): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits' | 'providerSetsKey'>> => {
+): Promise<Pick<Run, 'checks' | 'costEstimate' | 'timeLimits' | 'providerSetsKey' | 'organizationName'>> => {
   const { id: workspaceId, organization } = workspace;
   const [{ stages }, policies, home] = await Promise.all([
     freezeTaskStages({ runId: id, organization, workspaceId, templateWorkspaceId, planOnly }),
@@ -44,6 +44,7 @@ export const freezeChecks = async (
       ? { costEstimate: newCostEstimate({ targetAddrs }, new Date().toISOString()) }
       : {}),
     ...timeLimitsOf(home),
+    ...(home?.shownName ? { organizationName: home.shownName } : {}),
     ...(await freezeProviderSets(home, workspace, id)),
   };
 };

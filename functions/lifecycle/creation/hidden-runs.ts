@@ -1,6 +1,7 @@
 import { dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { put, query, remove } from '#platform/store/table.ts';
+import type { ConfigurationVersion } from '#resources/configurations/records.ts';
 import { actor, requestCancel } from '#resources/runs/cancel.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, updateRun } from '#resources/runs/records.ts';
@@ -9,6 +10,19 @@ import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /** Common to assessments, test runs and query runs (run/hidden.ts): limits and cancellation. */
+
+/**
+ * The configuration of a hidden run. One that is still being fetched lets the run wait in Fetching.
+ */
+export const configurationOf = ({
+  id,
+  archive,
+  status,
+}: ConfigurationVersion): Pick<Run, 'configurationVersionId' | 'archive' | 'checks'> => ({
+  configurationVersionId: id,
+  archive,
+  ...(status === 'uploaded' ? {} : { checks: { fetching: true } }),
+});
 
 /** Marks an unfinished hidden run in its organization. */
 const markerOf = ({ organization, id, test, query: asksForResources }: Run): Key => {

@@ -11,7 +11,7 @@ import {
 } from '#resources/configurations/records.ts';
 import { checkUnmanaged } from '#resources/workspaces/managed.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
-import { versionProblem } from '#run/engine.ts';
+import { isBefore114, versionProblem } from '#run/engine.ts';
 import { defaultOptions } from '#run/run.ts';
 import { fetchAgain } from '#version-control/fetch-again.ts';
 import { acceptUpload } from './create-run.ts';
@@ -20,12 +20,11 @@ import { acceptUpload } from './create-run.ts';
 
 const otherFields: OtherFields = {
   shown: `actions canceled-at created-at end-reason failed-step force-cancel-available-at has-changes permissions
-      position-in-queue source source-name status status-timestamps trigger-reason triggering-source-name updated-at`,
+      awaits-slot position-in-queue source source-name status status-timestamps trigger-reason triggering-source-name updated-at`,
   related: `apply canceled-by comments confirmed-by cost-estimate created-by plan policy-checks run-events
       run-trigger-snapshots task-stages tf-policy-evaluations triggering-run triggering-source`,
   lacking: {
     comment: 'use message, or add a comment after creating the run',
-    'invoke-action-addrs': 'invoking actions is not supported',
     'policy-paths': 'policies come only from policy sets',
   },
 };
@@ -75,6 +74,9 @@ const attributes = {
   'debugging-mode': setting(v.boolean()),
   'target-addrs': setting(addresses),
   'replace-addrs': setting(addresses),
+  'invoke-action-addrs': setting(
+    v.pipe(v.array(address), v.minLength(1), v.maxLength(1, 'may have one address: a run invokes one action')),
+  ),
   'terraform-version': setting(text(50)),
   variables: setting(runVariables),
 };
@@ -85,6 +87,24 @@ const relationships = {
 };
 
 const pointer = (field: string) => `/data/attributes/${field}`;
+
+/** Combinations that Terraform rejects; it sends refresh-only itself. @throws {ApiError} 422 */
+const checkInvocation = (workspace: Workspace, options: typeof defaultOptions, version: string): void => {
+  const at = pointer('invoke-action-addrs');
+  const others = {
+    'is-destroy': options.isDestroy,
+    'target-addrs': options.targetAddrs?.length,
+    'replace-addrs': options.replaceAddrs?.length,
+  };
+  const [other] = Object.entries(others).find(([, value]) => value) ?? [];
+  if (other) throw unprocessable(at, `invoke-action-addrs: cannot be combined with ${other}`);
+  if (workspace.engine === 'tofu') {
+    throw unprocessable(at, `invoke-action-addrs: OpenTofu, the engine of workspace ${workspace.name}, has no actions`);
+  }
+  if (isBefore114(version)) {
+    throw unprocessable(at, `invoke-action-addrs: actions need Terraform 1.14 or newer, not ${version}`);
+  }
+};
 
 const checkTogether = (workspace: Workspace, options: typeof defaultOptions): void => {
   if (options.isDestroy && options.refreshOnly) {
@@ -121,19 +141,14 @@ const noConfiguration = ({ name, vcsRepo }: Workspace) => {
 };
 
 /**
- * The requested configuration version, else the workspace's newest.
- * @param complete fetches the missing content of a commit; absent: such versions are skipped
+ * The requested configuration version, else the workspace's newest. Fetches the missing content of a commit.
  * @throws {ApiError} 422
  */
-export const findVersion = async (
-  workspace: Workspace,
-  id: string | undefined,
-  complete?: (version: ConfigurationVersion) => Promise<ConfigurationVersion>,
-): Promise<ConfigurationVersion> => {
+export const findVersion = async (workspace: Workspace, id: string | undefined): Promise<ConfigurationVersion> => {
   if (id === undefined) {
-    const latest = await latestConfigurationVersion(workspace.id, { failedCommits: complete !== undefined });
+    const latest = await latestConfigurationVersion(workspace.id, { failedCommits: true });
     if (!latest) throw noConfiguration(workspace);
-    return complete?.(latest) ?? latest;
+    return fetchAgain(latest);
   }
   // Eventually consistent, at half the price, if its content was uploaded some time ago.
   const shown = await getConfigurationVersion(id, false);
@@ -141,8 +156,7 @@ export const findVersion = async (
   if (version?.workspaceId !== workspace.id) {
     throw unprocessable(versionPointer, `configuration-version: ${id} not found in workspace ${workspace.name}`);
   }
-  const accepted = await acceptUpload(version);
-  const checked = (await complete?.(accepted)) ?? accepted;
+  const checked = await fetchAgain(await acceptUpload(version));
   const { status, errorMessage = '' } = checked;
   // The run waits for an upload in progress.
   if (status === 'uploaded' || status === 'fetching') return checked;
@@ -167,16 +181,19 @@ export const readNewRun = async (request: ApiRequest, workspace: Workspace) => {
     options.message = fromTerraform ? 'Triggered via CLI' : 'Triggered via UI';
   }
   checkTogether(workspace, options);
+  const invokeActionAddrs = input.attributes['invoke-action-addrs'] ?? undefined;
   const versionId = input.relationships['configuration-version']?.data?.id;
-  const version = await findVersion(workspace, versionId, fetchAgain);
+  const version = await findVersion(workspace, versionId);
   const terraformVersion = input.attributes['terraform-version'] ?? undefined;
   if (terraformVersion && !options.planOnly && !version.speculative) {
     throw unprocessable(pointer('terraform-version'), 'terraform-version: only plan-only runs can set it');
   }
   const problem = terraformVersion && versionProblem(workspace.engine ?? undefined, terraformVersion);
   if (problem) throw unprocessable(pointer('terraform-version'), `terraform-version: ${problem}`);
+  if (invokeActionAddrs) checkInvocation(workspace, options, terraformVersion ?? workspace.terraformVersion);
   return {
     ...options,
+    ...(invokeActionAddrs ? { invokeActionAddrs } : {}),
     version,
     source,
     sourceName: sourceNameOf(request),

@@ -9,6 +9,7 @@ import { derivedId } from '#platform/store/id.ts';
 import { runWithEventsDocument } from '#resources/runs/document.ts';
 import { createdEventId } from '#resources/runs/events.ts';
 import { getRunEventually } from '#resources/runs/records.ts';
+import { positionsOf } from '#resources/workspaces/queue-entries.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 import { createFrom, queueRun, type RunRequest, repeated } from './create-run.ts';
@@ -32,7 +33,9 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   const run = (earlier && (await repeated(earlier.id))) ?? (await createNew(context, keyed));
   // Another request with this key may have created it just now.
   if (keyed.id) checkRepeat(run, keyed.requestHash);
-  return created(runWithEventsDocument(run, [createdEventId(run)], { granted, userId }));
+  // Nothing is ahead of a run in a free workspace: no read.
+  const positions = await positionsOf(subject.lock ? [run] : []);
+  return created(runWithEventsDocument(run, [createdEventId(run)], { granted, positions, userId }));
 };
 
 const createNew = async (

@@ -6,19 +6,21 @@ import { environment } from '#platform/environment.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId, newSecret } from '#platform/store/id.ts';
 import { invocation } from '#platform/store/invocation.ts';
-import { keys } from '#platform/store/keys.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
 import { logInfo } from '#platform/store/log.ts';
 import { put } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getAgentPool } from '#resources/agents/pools/records.ts';
 import { startExecution } from '#resources/runs/execution.ts';
-import { getRun } from '#resources/runs/records.ts';
+import type { RunPointer } from '#resources/runs/lists.ts';
+import { getRun, itemOf } from '#resources/runs/records.ts';
 import { isNotified } from '#resources/workspaces/project-notifies.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { isHidden } from '#run/hidden.ts';
 import { takesQueue } from '#run/machine-states.ts';
 import { operationOf } from '#run/operation.ts';
 import { defaultOptions, type Run } from '#run/run.ts';
+import { isLimited } from '#run/slots.ts';
 import { beginHidden } from './hidden-runs.ts';
 
 /** Attributes of a run that its creator chooses. */
@@ -54,6 +56,7 @@ export type NewRun = ChosenRun &
       | 'inputsKey'
       | 'providerSetsKey'
       | 'query'
+      | 'restarts'
       | 'test'
       | 'timeLimits'
     >
@@ -96,9 +99,8 @@ export const createRun = async (workspaceId: string, newRun: NewRun, move?: Foll
     ...(isNotified(workspace) ? { notifies: true } : {}),
     ...(queued ? { place } : {}),
     number: workspace.runCount,
-    ...(newRun.checks ? { verdicts: {}, overrides: {} } : {}),
   };
-  if (!(await put({ ...keys.run(id), ...run, ...checkIn(id, 60) }, unlessVoided(place)))) {
+  if (!(await put({ ...keys.run(id), ...itemOf(run), ...checkIn(id, 60) }, unlessVoided(place)))) {
     const stored = await getRun(id);
     // The same number means that the SDK repeated this write because its response was lost.
     if (stored?.number !== run.number) {
@@ -122,7 +124,8 @@ export const completed = async (run: Run): Promise<Run> => {
 export type RunHome = Pick<
   Workspace,
   'id' | 'organization' | 'name' | 'executionMode' | 'agentPoolId' | 'engine' | 'workingDirectory'
->;
+> &
+  Partial<Pick<Workspace, 'projectId'>>;
 
 /** A run that has just been created, without a number. 1 read for a workspace with agents. */
 export const pendingRun = async (workspace: RunHome, newRun: NewRun & Pick<Run, 'id'>): Promise<Run> => {
@@ -133,13 +136,16 @@ export const pendingRun = async (workspace: RunHome, newRun: NewRun & Pick<Run, 
     autoApply: false,
     ...defaultOptions,
     ...newRun,
+    ...(newRun.checks ? { verdicts: {}, overrides: {} } : {}),
     ...(request ? { request } : {}),
     number: 0,
     ...(agentPool ? { agentPool } : {}),
+    ...(!agentPool && isLimited(environment.maxRunners, workspace.organization) ? { limited: true } : {}),
     ...(workspace.engine ? { engine: workspace.engine } : {}),
     organization: workspace.organization,
     workspaceId: workspace.id,
     workspaceName: workspace.name,
+    ...(workspace.projectId ? { projectId: workspace.projectId } : {}),
     workingDirectory: workspace.workingDirectory ?? '',
     status: 'pending',
     statusTimestamps: { 'plan-queueable-at': createdAt },
@@ -202,7 +208,13 @@ export const enqueue = async (run: Run, { isLocked = false } = {}): Promise<void
     await beginHidden(run);
     return startExecution(run);
   }
-  const pointer = { runId: run.id, workspaceId: run.workspaceId, operation: operationOf(run), source: run.source };
+  const pointer: Omit<RunPointer, keyof Key> = {
+    runId: run.id,
+    workspaceId: run.workspaceId,
+    operation: operationOf(run),
+    source: run.source,
+    ...(run.environment ? { managed: true } : {}),
+  };
   const [started] = await Promise.all([
     isLocked ? run : claimTurn(run),
     put({ ...keys.runNumber(run.workspaceId, run.number), ...pointer }),

@@ -1,4 +1,4 @@
-import { type Answer, accepted } from '#api/answer.ts';
+import { type Answer, accepted, json } from '#api/answer.ts';
 import { type ApiError, conflict, forbidden } from '#api/errors.ts';
 import { mayCancel } from '#api/permissions/reported-permissions.ts';
 import { type Context, type Route, route } from '#api/route.ts';
@@ -19,7 +19,10 @@ const act =
   (action: Decision): Act =>
   async ({ request, subject, principal }) => {
     const result = await decide(subject, action, principal.userId, readComment(request));
-    if (result === 'accepted') return accepted();
+    if (result === 'accepted') {
+      const message = runActions[action].description?.(subject);
+      return message ? json(202, { meta: { message } }) : accepted();
+    }
     const past = runActions[action].event.replace('_', '-');
     throw conflict(
       `Run ${subject.id} is ${subject.status} and cannot be ${past} now. See its "actions" for the allowed ones.`,

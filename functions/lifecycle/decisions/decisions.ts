@@ -20,15 +20,21 @@ const accepts = (action: Decision, at: string, which?: Overridable): Condition =
   const from = Object.fromEntries(allowed.map((status, i) => [`:from${i}`, status]));
   const undecided = 'attribute_not_exists(decision)';
   const confirmed = accepted === 'not discarded';
+  const discards = action === 'discard';
   return {
     condition: [
       `#status IN (${Object.keys(from).join(', ')})`,
       'attribute_not_exists(cancel)',
       confirmed ? `(${undecided} OR decision.#action = :apply)` : undecided,
+      ...(discards ? ['(#status <> :queued OR (limited = :limited AND attribute_not_exists(slot)))'] : []),
       ...(which ? [`attribute_not_exists(overrides.${which})`] : []),
     ].join(' AND '),
     names: confirmed ? { '#action': 'action' } : {},
-    values: { ...from, ...(confirmed ? { ':apply': 'apply' } : {}) },
+    values: {
+      ...from,
+      ...(confirmed ? { ':apply': 'apply' } : {}),
+      ...(discards ? { ':queued': 'plan_queued', ':limited': true } : {}),
+    },
   };
 };
 

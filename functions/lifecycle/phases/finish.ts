@@ -4,6 +4,7 @@ import { leaveQueue } from '#lifecycle/queue/queue.ts';
 import { findUnsaved } from '#lifecycle/queue/unsaved-states.ts';
 import { isRunnerGone, runnersOf, stopRunner } from '#lifecycle/runners/launcher.ts';
 import { recordedResources } from '#lifecycle/runners/lost-runners.ts';
+import { leaveSlots } from '#lifecycle/slots/slots.ts';
 import { endAssessment } from '#lifecycle/timers/end-assessment.ts';
 import { checkIn, dueAttributes } from '#platform/store/due.ts';
 import { keepRunEvent } from '#resources/audit/records.ts';
@@ -56,6 +57,7 @@ const toFinish = async (runId: string, ending: Ending): Promise<Run | undefined>
 /** Call it after the final status was written. Idempotent. */
 export const release = async (run: Run): Promise<void> => {
   await completeUpgrade(run);
+  await leaveSlots(run);
   if (run.assessment) return endAssessment(run);
   await (isHidden(run) ? endHidden(run) : leaveQueue(run));
   await deleteSuperseded(run);
@@ -102,7 +104,6 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
       ...(latest.endReason && !reason ? ['endReason'] : []),
       ...(['plan', 'apply'] as const).flatMap((phase) => [
         `${phase}.tokenHash`,
-        `${phase}.stateTokenHash`,
         `${phase}.claimHash`,
         `${phase}.ready`,
       ]),

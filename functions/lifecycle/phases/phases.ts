@@ -6,7 +6,7 @@ import type { Change } from '#platform/store/table.ts';
 import { inSeconds, now } from '#platform/store/time.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
-import { stateTokenOf } from '#resources/runs/state-tokens.ts';
+import { tokenHashOf } from '#resources/runs/state-tokens.ts';
 import { appliesNext, mayApply } from '#run/lifecycle.ts';
 import { entryOf } from '#run/machine-states.ts';
 import type { PhaseReport } from '#run/phase-report.ts';
@@ -62,8 +62,7 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   const claimed = await updateRun(runId, {
     set: {
       [`${name}.claimNonce`]: nonce,
-      [`${name}.tokenHash`]: hashSecret(token),
-      [`${name}.stateTokenHash`]: hashSecret(stateTokenOf(runId, name, token)),
+      [`${name}.tokenHash`]: tokenHashOf(runId, name, token),
       // A ready runner was not started for this phase; the claim assigns it.
       ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
     },
@@ -75,15 +74,9 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
 };
 
 /**
- * Attributes that are not needed after the phase's report. They are removed because writes are billed by size; the
- * apply's remaining attributes still show whether there is a runner.
+ * Attributes that are not needed after the claim of the apply. They are removed because writes are billed by size; that
+ * the apply has the plan's runner, the container's ARN still shows.
  */
-const spent: Record<PhaseName, string[]> = {
-  plan: ['plan.claimHash', 'plan.stateTokenHash'],
-  apply: ['apply.claimHash', 'apply.stateTokenHash'],
-};
-
-/** As {@link spent}, with the claim of the apply. That it has the plan's runner, the container's ARN still shows. */
 const spentByApply = ({ plan, apply }: Run): string[] => [
   'plan.ready',
   'plan.tokenHash',
@@ -141,7 +134,8 @@ export const reportPhase = async (
       ...(staysReady ? { 'plan.ready': { keyHash, until: inSeconds(readySeconds) } } : {}),
       ...checkIn(run.id, answerSeconds, run),
     },
-    remove: spent[phase],
+    // Not needed any more, and writes are billed by size.
+    remove: [`${phase}.claimHash`],
     condition: `attribute_not_exists(${phase}.report) AND ${phase}.tokenHash = :mine`,
     values: { ':mine': tokenHash },
   };

@@ -1,4 +1,6 @@
 import { queueTriggeredRuns } from '#lifecycle/creation/triggered-runs.ts';
+import { environment } from '#platform/environment.ts';
+import { invokeLater } from '#platform/store/aws.ts';
 import { dueAttributes } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { update } from '#platform/store/table.ts';
@@ -10,11 +12,12 @@ interface Succeeded {
 }
 
 /**
- * A run's execution succeeded. A run with run triggers stays due until the triggered runs are queued: if this event
- * is lost, the sweep queues them a minute later.
+ * A run's execution succeeded, and other runs follow. A run with run triggers stays due until the triggered runs are
+ * queued, and an environment until it is started again: if this event is lost, the sweep does it a minute later.
  */
 export const handler = async ({ detail }: Succeeded): Promise<void> => {
   const run = await getRun(detail.name);
+  if (run?.restarts) await invokeLater(environment.environmentSweepFunction, { runId: run.id });
   if (run?.status !== 'applied' || !run.dueAt) return;
   await queueTriggeredRuns(run);
   await update(keys.run(run.id), { remove: dueAttributes });

@@ -8,6 +8,7 @@ import type { Key } from '#platform/store/keys.ts';
 import { get } from '#platform/store/table.ts';
 import { completeEnd } from '#removal/organizations.ts';
 import { completeDeletionOf, deletedKinds } from '#removal/unfinished.ts';
+import { completeRename } from '#resources/organizations/rename.ts';
 import { completeWorkspaceEnd } from './deleted-workspaces.ts';
 import { repairRun } from './runs.ts';
 
@@ -27,8 +28,10 @@ const onTime =
 /** Maximum number of deleted records per organization and sweep. */
 const maxEnded = 200;
 
-const organization: Handler = async (key) =>
-  (await completeEnd(idIn(key), maxEnded)) ? 'organization ended' : undefined;
+const organization: Handler = async (key) => {
+  if (await completeEnd(idIn(key), maxEnded)) return 'organization ended';
+  return (await completeRename(idIn(key))) ? 'organization renamed' : undefined;
+};
 
 /**
  * A deleted workspace (not a repair); a workspace whose lock was released by a function that was interrupted before it
@@ -57,6 +60,9 @@ const handlers: Record<string, Handler> = {
   HEALTH: onTime(lookAtHealth),
   RETENTION: onTime((key) => invokeLater(environment.dataRetentionFunction, { due: [key] })),
   LOGFOLLOWER: onTime((key) => invokeLater(environment.environmentLogsFunction, { job: idIn(key) })),
+  AUDITEXPORT: onTime((key) =>
+    invokeLater(environment.notifyFunction, { kind: 'auditExport', organization: idIn(key) }),
+  ),
   DELIVERY: versionControl,
   ARCHIVE: versionControl,
   COMMIT: versionControl,

@@ -6,6 +6,7 @@ import { release } from '#lifecycle/phases/finish.ts';
 import { startNext } from '#lifecycle/queue/queue.ts';
 import { launchRunner, needsRunner, replaceUnclaimed } from '#lifecycle/runners/launcher.ts';
 import { forgetReady } from '#lifecycle/runners/lost-runners.ts';
+import { repairSlot } from '#lifecycle/slots/slots.ts';
 import { environment } from '#platform/environment.ts';
 import { checkIn, dueAttributes } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
@@ -19,6 +20,7 @@ import { getWorkspace } from '#resources/workspaces/records.ts';
 import { isReserved } from '#run/lifecycle.ts';
 import { entryOf, type RunState, taskStates } from '#run/machine-states.ts';
 import type { PhaseName, Run } from '#run/run.ts';
+import { awaitedSlot } from '#run/slots.ts';
 import { isFinal } from '#run/status.ts';
 import { handler as executionStopped } from './execution-stopped.ts';
 
@@ -78,6 +80,8 @@ const repairActiveRun = async (run: Run): Promise<string | undefined> => {
     await forgetReady(run);
     return 'reservation withdrawn';
   }
+  const awaited = awaitedSlot(run);
+  if (awaited) return (await repairSlot(run, awaited)) ? 'runner slot given' : undefined;
   const phase = queuedPhase(run);
   if (phase && (await replaceUnclaimed(run, phase))) return 'runner replaced';
   // A function was interrupted before it started a runner, or ECS had no capacity.

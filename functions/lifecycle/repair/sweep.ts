@@ -1,6 +1,8 @@
 import { RunnerStillStoppingError } from '#lifecycle/phases/finish.ts';
+import { runningContainers } from '#lifecycle/runners/launcher.ts';
 import { stopStrayRunners } from '#lifecycle/runners/stray-runners.ts';
 import { keepWarmRunners } from '#lifecycle/runners/warm-runners.ts';
+import { repairSlots } from '#lifecycle/slots/repair.ts';
 import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { dueShard, dueShards } from '#platform/store/due.ts';
@@ -41,9 +43,14 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
     }
   }
   await keepWarmRunners().catch((error) => logError('maintaining the warm runners failed', error));
-  for (const runId of await stopStrayRunners()) {
+  const containers = await runningContainers();
+  for (const runId of await stopStrayRunners(containers)) {
     repaired++;
     logRepair('container stopped', runId);
+  }
+  for (const slot of await repairSlots(containers)) {
+    repaired++;
+    logRepair('runner slot returned or given', slot);
   }
   return { looked: items.length, repaired };
 };
@@ -51,8 +58,8 @@ export const handler = async (): Promise<{ looked: number; repaired: number }> =
 /** Logs a repair; an alarm counts them (infra/stack/operations.ts). */
 const logRepair = (repair: string, item: string): void => logWarning('repaired', { repair, item });
 
-/** Sort keys of environments, and of templates with prebuilt pools. */
-const ofEnvironments = new Set(['ENV', 'TPL']);
+/** Sort keys of environments, of templates with prebuilt pools, and of the rest of deleted organizations. */
+const ofEnvironments = new Set(['ENV', 'TPL', 'ENVEND']);
 
 /**
  * Environments are due for a scheduled start or stop, which is no repair, or after an interrupted build. They stay due

@@ -1,9 +1,9 @@
 import { newClaim } from '#lifecycle/phases/phases.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, query, remove, update } from '#platform/store/table.ts';
+import { query, remove, update } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
 import { recordRunEvent } from '#resources/runs/events.ts';
-import { updateRun } from '#resources/runs/records.ts';
+import { getRuns, updateRun } from '#resources/runs/records.ts';
 import { jobState, queuedStatus } from '#run/agents.ts';
 import { isHidden } from '#run/hidden.ts';
 import type { PhaseName, Run } from '#run/run.ts';
@@ -78,7 +78,7 @@ export const takeJob = async (agent: Taker): Promise<TakenJob | undefined> => {
   const now = new Date().toISOString();
   for (let after = 'JOB#', more = true; more; ) {
     const jobs = await query<Job>({ pk: keys.agentPool(agent.poolId).pk, from: after, to: 'JOB#~', limit: pieceSize });
-    const runs = await batchGet<Run & Key>([...new Set(jobs.map(({ runId }) => runId))].map(keys.run));
+    const runs = await getRuns([...new Set(jobs.map(({ runId }) => runId))]);
     for (const job of jobs) {
       const run = runs.find(({ id }) => id === job.runId);
       const state = jobState(run, job.phase, agent.poolId, now);

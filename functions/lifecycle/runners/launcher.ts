@@ -15,6 +15,7 @@ import { deliver } from '#resources/runs/execution.ts';
 import { updateRun } from '#resources/runs/records.ts';
 import { refusalOf } from '#resources/workspaces/admitted-runs.ts';
 import type { PhaseName, Run } from '#run/run.ts';
+import { slotGroup } from '#run/slots.ts';
 import { isJobQueued, queueJob } from './agent-jobs.ts';
 
 /**
@@ -121,11 +122,10 @@ export const startRunner = async (run: Run, phase: PhaseName, secret: string): P
 };
 
 /** Once activated as cost allocation tags, they are in the account's cost reports (AWS Billing: cost allocation tags). */
-const tagsOf = ({ id, organization, workspaceName }: Run): Tag[] =>
-  Object.entries({ organization, workspace: workspaceName, run: id }).map(([key, value]) => ({
-    key: `stepform:${key}`,
-    value,
-  }));
+const tagsOf = ({ id, organization, projectId, workspaceName }: Run): Tag[] =>
+  Object.entries({ organization, project: projectId, workspace: workspaceName, run: id }).flatMap(([key, value]) =>
+    value ? { key: `stepform:${key}`, value } : [],
+  );
 
 /**
  * @param startedBy run or warm runner that the container is for
@@ -144,6 +144,7 @@ export const runContainer = async (startedBy: string, claim: string, run?: Run):
         taskDefinition: environment.taskDefinitionArn,
         launchType: 'FARGATE',
         startedBy,
+        ...(environment.maxRunners ? { group: slotGroup } : {}),
         tags: run && tagsOf(run),
         networkConfiguration: {
           awsvpcConfiguration: {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { reservation } from '#lifecycle/phases/phases.ts';
+import { isSlotWanted } from '#lifecycle/slots/slots.ts';
 import { environment } from '#platform/environment.ts';
 import { hashSecret, isSecretOf } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
@@ -106,7 +107,19 @@ export const answerReady = async (claim: string, key: string): Promise<ReadyAnsw
   if (isWarmRunner(id)) return answerWarmRunner(id, secret, key);
   const shown = await getRunEventually(id);
   const run = shown?.plan.ready ? shown : await getRun(id);
-  return run && answerPlanRunner(run, key);
+  const answer = run && answerPlanRunner(run, key);
+  return run && answer?.action === 'wait' && (await givesWay(run)) ? { action: 'exit' } : answer;
+};
+
+/** A plan's runner is ready for a confirmation only while no other run could have its slot. */
+const givesWay = async (run: Run): Promise<boolean> => {
+  if (!(await isSlotWanted(run))) return false;
+  const withdrawn = await updateRun(run.id, {
+    remove: ['plan.ready'],
+    condition: 'plan.ready.keyHash = :key AND attribute_not_exists(apply.claimHash)',
+    values: { ':key': run.plan.ready?.keyHash },
+  });
+  return withdrawn !== undefined;
 };
 
 /** Maximum interval between the polls of a plan's runner. */

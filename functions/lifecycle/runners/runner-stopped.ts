@@ -1,3 +1,4 @@
+import { returnSlotsOf } from '#lifecycle/slots/slots.ts';
 import { getRun } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
@@ -17,7 +18,7 @@ interface TaskStopped {
 
 /**
  * A runner's container stopped. If it was running a phase, the phase errors at once instead of at the next missed
- * heartbeat. If it was ready for the apply of its plan, another runner applies.
+ * heartbeat. If it was ready for the apply of its plan, another runner applies. Its slot is free.
  */
 export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const { startedBy = '' } = detail;
@@ -25,6 +26,7 @@ export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const runId = warm ? (await getWarmRunner(startedBy))?.reserved?.runId : startedBy;
   const run = runId ? await getRun(runId) : undefined;
   if (run && !isFinal(run.status)) await endWork(run, detail);
+  if (run) await returnSlotsOf(run, detail.taskArn);
   if (warm) await retire(startedBy);
 };
 

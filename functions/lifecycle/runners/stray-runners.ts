@@ -1,9 +1,8 @@
 import { environment } from '#platform/environment.ts';
-import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet } from '#platform/store/table.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal, timestampKey } from '#run/status.ts';
-import { type Container, runningContainers, stopRunner } from './launcher.ts';
+import { type Container, stopRunner } from './launcher.ts';
 import { getWarmRunners, isWarmRunner, type WarmRunner } from './warm-runners.ts';
 
 /**
@@ -35,12 +34,11 @@ const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefine
 };
 
 /**
- * Stops stray containers. 1 request to ECS if no container exists.
+ * Stops those containers that are stray.
  * @returns the run or warm runner that each was started for
  */
-export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
+export const stopStrayRunners = async (containers: Container[], now = Date.now()): Promise<string[]> => {
   const stopped: string[] = [];
-  const containers = await runningContainers();
   for (let i = 0; i < containers.length; i += atOnce) {
     const some = containers.slice(i, i + atOnce);
     const starters = [...new Set(some.map(({ startedBy }) => startedBy))];
@@ -48,7 +46,7 @@ export const stopStrayRunners = async (now = Date.now()): Promise<string[]> => {
     const warm = new Map((await getWarmRunners(warmIds)).map((one) => [one.id, one]));
     const runIdOf = ({ startedBy }: Container) => warm.get(startedBy)?.reserved?.runId ?? startedBy;
     const runIds = [...new Set(some.map(runIdOf))].filter((id) => !isWarmRunner(id));
-    const runs = await batchGet<Run & Key>(runIds.map(keys.run));
+    const runs = await getRuns(runIds);
     const runById = new Map(runs.map((run) => [run.id, run]));
     for (const container of some) {
       const { arn, startedBy } = container;

@@ -26,6 +26,7 @@ export const handler = async ({ ending, run }: CompleteTask): Promise<{ next: ty
     logError('platform fault', error?.Error, { runId: run.runId, cause: error?.Cause?.slice(0, 1000) });
   const ended = await finishRun(run.runId, ending, error);
   if (ended) await notify(ended);
-  // The run stays due until the triggered runs are queued.
-  return { next: ending === 'Applied' && ended?.dueAt ? startsRuns : 'Nothing' };
+  // A run with triggers stays due until the triggered runs are queued.
+  const isFollowed = ended?.restarts || (ending === 'Applied' && ended?.dueAt);
+  return { next: isFollowed ? startsRuns : 'Nothing' };
 };

@@ -4,11 +4,15 @@ import { enterState, type WaitingTask } from '#lifecycle/phases/progress.ts';
 import { needsRunner, refusalOfRun, runContainer, stopRunner } from '#lifecycle/runners/launcher.ts';
 import { assignRunner } from '#lifecycle/runners/ready-runners.ts';
 import { environment } from '#platform/environment.ts';
-import { exitOnEntry } from '#run/lifecycle.ts';
+import { exitOnEntry, isStopped } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
 
 const starts = (run: Run): boolean =>
-  !run.agentPool && !environment.warmRunners && refusalOfRun(run) === undefined && needsRunner(run, 'plan');
+  !run.agentPool &&
+  !environment.warmRunners &&
+  !isStopped(run) &&
+  refusalOfRun(run) === undefined &&
+  needsRunner(run, 'plan');
 
 /**
  * Starts a runner, reserves a ready one, or queues the plan for an agent; then waits for the claim.

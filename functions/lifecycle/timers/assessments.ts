@@ -1,17 +1,20 @@
+import { configurationOf } from '#lifecycle/creation/hidden-runs.ts';
 import { enqueue, pendingRun } from '#lifecycle/creation/new-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { create, query, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
+import { getConfigurationVersion } from '#resources/configurations/records.ts';
 import { freezeVariables } from '#resources/runs/inputs.ts';
-import { getRun } from '#resources/runs/records.ts';
+import { getRun, itemOf } from '#resources/runs/records.ts';
 import { refusalIn } from '#resources/workspaces/admitted-runs.ts';
 import { DrainingError, getDrain } from '#resources/workspaces/drain.ts';
 import { firstQueued } from '#resources/workspaces/queue-entries.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { healthAssessment, type Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
+import { useVersion } from '#version-control/use-version.ts';
 import { endAssessment } from './end-assessment.ts';
 
 /**
@@ -74,6 +77,13 @@ const takeBack = async ({ id, assessing }: Workspace): Promise<void> => {
   });
 };
 
+/** The configuration of that run. Its files are fetched again if they were archived: 1 read and 1 write for a commit. */
+const filesOf = async ({ configurationVersionId, archive, ingress }: Run, id: string) => {
+  const version = ingress?.fromForge ? await getConfigurationVersion(configurationVersionId) : undefined;
+  if (!version) return { configurationVersionId, archive };
+  return configurationOf(await useVersion(version, id));
+};
+
 /** Starts an assessment, unless the workspace cannot be assessed now. 5 reads, 4 writes, 1 StartExecution. */
 export const assess = async (workspace: Workspace): Promise<Obstacle | undefined> => {
   const basis = await basisOf(workspace);
@@ -92,8 +102,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     message: 'Health assessment',
     planOnly: true,
     assessment: { stateId: claimed.state?.id ?? '' },
-    configurationVersionId: basis.configurationVersionId,
-    archive: basis.archive,
+    ...(await filesOf(basis, id)),
     ingress: basis.ingress,
     createdBy: healthAssessment,
     source: 'tfe-infrastructure-lifecycle',
@@ -103,7 +112,7 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
     providerSetsKey: basis.providerSetsKey,
     timeLimits: basis.timeLimits,
   });
-  await create({ ...keys.run(id), ...run, ...checkIn(id, 60) });
+  await create({ ...keys.run(id), ...itemOf(run), ...checkIn(id, 60) });
   await enqueue(run);
   return undefined;
 };

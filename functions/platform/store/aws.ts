@@ -227,16 +227,30 @@ export const callPriceList = <T>(operation: string, input: unknown, timeoutMs: n
 
 /**
  * Invokes a function asynchronously; Lambda retries it when it fails (Lambda: asynchronous invocation).
- * @throws {AwsCallError} Lambda's error
- * @throws connection errors
+ * @throws {AwsCallError} Lambda's error, or connection errors
  */
 export const invokeLater: Services['invoke'] = async (functionName, event) => {
   const here = local();
   if (here) return here.invoke(functionName, event);
-  const url = `${urlOf('LAMBDA', 'lambda')}/2015-03-31/functions/${functionName}/invocations`;
-  const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': 'Event' };
-  const answer = await send('lambda', url, { method: 'POST', headers, body: JSON.stringify(event) });
+  const answer = await invoke('Event', functionName, event);
   if (answer.status !== 202) throw new AwsCallError(answer, 'Lambda Invoke');
+};
+
+/** Invokes a function once and waits. @param timeoutMs above the function's own limit @throws {Error} if it fails */
+export const invokeNow = async (functionName: string, event: object, timeoutMs: number): Promise<unknown> => {
+  const here = local();
+  if (here) return here.call(functionName, event);
+  const answer = await invoke('RequestResponse', functionName, event, { timeoutMs, tries: 1 });
+  if (answer.status !== 200) throw new AwsCallError(answer, 'Lambda Invoke');
+  const payload = answer.body.toString();
+  if (answer.headers['x-amz-function-error']) throw new Error(`${functionName} failed: ${payload.slice(0, 500)}`);
+  return JSON.parse(payload);
+};
+
+const invoke = (type: 'Event' | 'RequestResponse', functionName: string, event: object, sending?: SendOptions) => {
+  const url = `${urlOf('LAMBDA', 'lambda')}/2015-03-31/functions/${functionName}/invocations`;
+  const headers = { 'content-type': 'application/json', 'x-amz-invocation-type': type };
+  return send('lambda', url, { method: 'POST', headers, body: JSON.stringify(event) }, sending);
 };
 
 /**

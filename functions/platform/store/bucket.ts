@@ -56,12 +56,30 @@ const rangeNotSatisfiable = 416;
  * @throws {BucketError}
  */
 export const getObject = async (key: string, range?: ByteRange): Promise<Buffer | undefined> => {
-  const headers = range && { range: `bytes=${range.from}-${range.from + range.length - 1}` };
-  const answer = await request(key, { method: 'GET', headers });
+  if (range) return (await getPart(key, range))?.bytes;
+  const answer = await request(key, { method: 'GET' });
   if (isOk(answer)) return answer.body;
-  if (answer.status === rangeNotSatisfiable && range) return Buffer.alloc(0);
   if (answer.status === noSuchKey) return undefined;
   throw failed('reading', key, answer);
+};
+
+export interface Part {
+  bytes: Buffer;
+  /** Bytes of the whole object; unknown if the part begins after its end. */
+  size: number | undefined;
+  /** ETag of exactly this content. */
+  etag: string;
+}
+
+/** {@link getObject} of a part, with the size of the whole. */
+export const getPart = async (key: string, { from, length }: ByteRange): Promise<Part | undefined> => {
+  const answer = await request(key, { method: 'GET', headers: { range: `bytes=${from}-${from + length - 1}` } });
+  const etag = String(answer.headers.etag ?? '');
+  if (answer.status === noSuchKey) return undefined;
+  if (answer.status === rangeNotSatisfiable) return { bytes: Buffer.alloc(0), size: undefined, etag };
+  if (!isOk(answer)) throw failed('reading', key, answer);
+  const size = Number(answer.headers['content-range']?.split('/')[1] ?? answer.body.length);
+  return { bytes: answer.body, size, etag };
 };
 
 /**
@@ -76,26 +94,15 @@ export const getObjectUpTo = async (key: string, maxBytes: number): Promise<Buff
   return size > maxBytes ? size : answer.body;
 };
 
-export interface Peek {
-  size: number;
-  head: Buffer;
-  /** ETag of exactly this content. */
-  etag: string;
-}
+export type Peek = Omit<Part, 'bytes' | 'size'> & { head: Buffer; size: number };
 
 /**
  * Size of an object and its first bytes, in one request; undefined if there is none.
  * @throws {BucketError}
  */
 export const peekObject = async (key: string, bytes: number): Promise<Peek | undefined> => {
-  const answer = await request(key, { method: 'GET', headers: { range: `bytes=0-${bytes - 1}` } });
-  if (answer.status === noSuchKey) return undefined;
-  const etag = String(answer.headers.etag ?? '');
-  if (answer.status === rangeNotSatisfiable) return { size: 0, head: Buffer.alloc(0), etag };
-  if (!isOk(answer)) throw failed('reading', key, answer);
-  const head = answer.body;
-  const size = Number(answer.headers['content-range']?.split('/')[1] ?? head.length);
-  return { size, head: head.subarray(0, bytes), etag };
+  const part = await getPart(key, { from: 0, length: bytes });
+  return part && { size: part.size ?? 0, head: part.bytes.subarray(0, bytes), etag: part.etag };
 };
 
 const pieceBytes = 8 * 1024 * 1024;
@@ -198,6 +205,16 @@ export const copyObject = async (from: string, to: string, etag?: string): Promi
   // A copy that fails midway is also answered with 200 (S3 API: CopyObject).
   if (!isOk(answer) || !sha256) throw failed(`copying ${from} to`, to, answer);
   return toHex(sha256);
+};
+
+/**
+ * The bucket keeps the content as an old version for as long as its rules say (infra/stack/bucket-rules.ts). Can be
+ * repeated.
+ * @throws {BucketError}
+ */
+export const deleteObject = async (key: string): Promise<void> => {
+  const answer = await request(key, { method: 'DELETE' });
+  if (!isOk(answer)) throw failed('deleting', key, answer);
 };
 
 export interface Listed {

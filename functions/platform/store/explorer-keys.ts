@@ -1,4 +1,4 @@
-import type { Key } from './key.ts';
+import { type Key, ofOrganization, ofWorkspace, record } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for the explorer and its change requests.
@@ -11,11 +11,9 @@ import type { Key } from './key.ts';
  * | `CHANGEREQUEST#<id>` | `CHANGEREQUEST` | change request |
  */
 export const explorerKeys = {
-  explorerView: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `EXPLORERVIEW#${id}` }),
+  explorerView: (organization: string, id: string) => ofOrganization(organization, `EXPLORERVIEW#${id}`),
   facts: (organization: string, workspaceId: string): Key => ({ pk: `FACTS#${organization}`, sk: `WS#${workspaceId}` }),
-  changeRequest: (id: string): Key => ({ pk: `CHANGEREQUEST#${id}`, sk: 'CHANGEREQUEST' }),
-  changeRequestOf: (workspaceId: string, createdAt: string, id: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `CHANGEREQUEST#${createdAt}#${id}`,
-  }),
+  changeRequest: record('CHANGEREQUEST'),
+  changeRequestOf: (workspaceId: string, createdAt: string, id: string) =>
+    ofWorkspace(workspaceId, `CHANGEREQUEST#${createdAt}#${id}`),
 };

@@ -1,4 +1,4 @@
-import type { Key } from './key.ts';
+import { ofAgentPool } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for requests that agents send for the platform. Separate, because few
@@ -11,7 +11,7 @@ import type { Key } from './key.ts';
  * | | `ANSWER#<id>` | response |
  */
 export const forwardingKeys = {
-  forwarder: (poolId: string, agent: string): Key => ({ pk: `APOOL#${poolId}`, sk: `FORWARDER#${agent}` }),
-  request: (poolId: string, at: string, id: string): Key => ({ pk: `APOOL#${poolId}`, sk: `REQUEST#${at}#${id}` }),
-  answer: (poolId: string, id: string): Key => ({ pk: `APOOL#${poolId}`, sk: `ANSWER#${id}` }),
+  forwarder: (poolId: string, agent: string) => ofAgentPool(poolId, `FORWARDER#${agent}`),
+  request: (poolId: string, at: string, id: string) => ofAgentPool(poolId, `REQUEST#${at}#${id}`),
+  answer: (poolId: string, id: string) => ofAgentPool(poolId, `ANSWER#${id}`),
 };

@@ -1,4 +1,4 @@
-import type { Key } from './key.ts';
+import { ofOrganization, record } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for IP allowlists.
@@ -10,7 +10,7 @@ import type { Key } from './key.ts';
  * | `CIDR#<id>` | `CIDR` | → organization of a range |
  */
 export const ipAllowlistKeys = {
-  ipAllowlists: (organization: string): Key => ({ pk: `ORG#${organization}`, sk: 'IPALLOWLISTS' }),
-  ipAllowlist: (id: string): Key => ({ pk: `CRL#${id}`, sk: 'CRL' }),
-  cidrRange: (id: string): Key => ({ pk: `CIDR#${id}`, sk: 'CIDR' }),
+  ipAllowlists: (organization: string) => ofOrganization(organization, 'IPALLOWLISTS'),
+  ipAllowlist: record('CRL'),
+  cidrRange: record('CIDR'),
 };

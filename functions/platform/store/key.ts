@@ -6,6 +6,27 @@ export interface Key {
   sk: string;
 }
 
+/** Keys in a partition such as `WS#<id>`. */
+const partition =
+  (kind: string) =>
+  (id: string, sk: string): Key => ({ pk: `${kind}#${id}`, sk });
+
+export const ofOrganization = partition('ORG');
+export const ofWorkspace = partition('WS');
+export const ofProject = partition('PROJECT');
+export const ofUser = partition('USER');
+export const ofTeam = partition('TEAM');
+export const ofRun = partition('RUN');
+export const ofAgentPool = partition('APOOL');
+export const ofOauthClient = partition('OC');
+export const ofRepository = partition('REPO');
+export const ofModule = partition('MOD');
+
+/** Key of the item that its partition is named after: `PROJECT#<id>`, `PROJECT`. */
+export const record =
+  (kind: string) =>
+  (id: string): Key => ({ pk: `${kind}#${id}`, sk: kind });
+
 /** Pads numbers in sort keys, so that text order is number order. */
 export const padded = (n: number): string => String(n).padStart(12, '0');
 

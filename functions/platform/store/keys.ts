@@ -1,10 +1,24 @@
 import { explorerKeys } from './explorer-keys.ts';
 import { foldCase as lower } from './fold-case.ts';
 import { ipAllowlistKeys } from './ip-allowlist-keys.ts';
-import { type Key, padded, sortable } from './key.ts';
+import {
+  type Key,
+  ofAgentPool,
+  ofOrganization,
+  ofProject,
+  ofRun,
+  ofTeam,
+  ofUser,
+  ofWorkspace,
+  padded,
+  record,
+  sortable,
+} from './key.ts';
 import { notificationKeys } from './notification-keys.ts';
 import { policyKeys } from './policy-keys.ts';
 import { registryKeys } from './registry-keys.ts';
+import { scimKeys } from './scim-keys.ts';
+import { signInKeys } from './sign-in-keys.ts';
 import { versionControlKeys } from './version-control-keys.ts';
 
 export { padded } from './key.ts';
@@ -57,10 +71,11 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | | `POLICYSETS` | ids of policy sets that may apply to it |
  * | | `VARSET#<id>` | → variable set that may apply to it |
  * | | `OWNVARSET#<id>` | → variable set that it may own |
+ * | | `RENAMED` | → key of the organization that has or had this name after its first one |
+ * | | `ENVEND` | its templates and environments are being removed; only after its deletion |
  * | `USER#<id>` | `USER` | user |
  * | | `ORG#<name>` | membership of the user in the organization |
  * | | `TOKEN#<id>` | → hash of the user's token; also of an agent pool's token, by the pool's id |
- * | | `IDENTITY#<sha-256>` | → identity (issuer and subject) of the user |
  * | | `ONCE` | one-time secret that signs the user in |
  * | `USERNAME#<lower case>` | `USERNAME` | → user with the present or former name |
  * | `TEAM#<id>` | `TEAM` | team, with its permissions in the organization |
@@ -72,10 +87,6 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `TOKEN#<sha-256>` | `TOKEN` | API token |
  * | `TOKENID#<id>` | `TOKEN` | → hash of the token |
  * | | `MADE#<sha-256>` | → token that was created with this one |
- * | `LOGIN#<sha-256>` | `LOGIN` | code of a `terraform login` in progress |
- * | `IDENTITY#<sha-256>` | `IDENTITY` | → user with this identity |
- * | | `SESSION#<sha-256>` | → session of this identity |
- * | `SSOGROUP#<sha-256>` | `TEAMS` | → teams that the issuer's group maps to |
  * | `WS#<id>` | `WS` | workspace: settings, lock, counters, current state version |
  * | | `AUTODESTROY` | time of the next auto-destroy check |
  * | | `HEALTH` | time of the next health check |
@@ -116,174 +127,142 @@ const auditShard = (organization: string, day: string, shard: number): string =>
  * | `RT#<id>` | `RT` | run trigger |
  * | `CV#<id>` | `CV` | configuration version |
  * | `SV#<id>` | `SV` | state version |
- * | | | other subjects: notification-keys.ts, version-control-keys.ts, registry-keys.ts, ip-allowlist-keys.ts |
+ * | | | other subjects: notification-keys.ts, version-control-keys.ts, registry-keys.ts, ip-allowlist-keys.ts, scim-keys.ts, sign-in-keys.ts |
  * | `AUDIT#<organization>#<day>#<shard>` | `<time>#<id>` | a user's action, or rejected attempt |
  * | | `<time>#<id>#FAILED` | marker that the action failed |
+ * | `AUDITEXPORT#<organization>` | `AUDITEXPORT` | endpoint to which the audit trail is exported |
  * | `REQUESTS#<caller>` | `<second>` | number of the caller's requests in that window; only for callers with many requests |
+ * | `TOOLVERSIONS` | `<tool>` | versions of a policy engine that the operator added |
+ * | `MODULEPRODUCERS` | `GLOBAL` | names of organizations that share their modules with every other one |
  * | `BANNERS` | `BANNERS` | announcements to all users |
  * | `DRAIN` | `DRAIN` | reason why no run is created now; only while the platform is drained |
+ * | `SLOTS` | `SLOTS` | who has the slots of runners, and whose turn is next; only where the operator limits their number |
+ * | `SLOTS#<organization>` | `WAIT#<order>#<queued at>#<run id>.<phase>` | → phase that waits for a slot |
  * | `WARM` | `POOL` | ids of warm runners, ready or starting |
  * | `WARM#<id>` | `WARM` | warm runner: started before a run needs it |
  * | `LOG#<run id>#<phase>` | `<offset>` | piece of a log while the phase runs |
  */
 export const keys = {
-  organization: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'ORG' }),
+  organization: record('ORG'),
+  renamedOrganization: (name: string) => ofOrganization(name, 'RENAMED'),
+  /** Present while environments of a deleted organization remain. */
+  environmentsEnd: (name: string) => ofOrganization(name, 'ENVEND'),
   organizationName: (name: string): Key => ({ pk: `ORGNAME#${lower(name)}`, sk: 'ORGNAME' }),
-  workspaceName: (organization: string, name: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `WSNAME#${sortable(name)}`,
-  }),
-  recoverable: (organization: string, workspaceId: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `DELETED#${workspaceId}`,
-  }),
-  projectWorkspace: (projectId: string, name: string): Key => ({
-    pk: `PROJECT#${projectId}`,
-    sk: `WSNAME#${sortable(name)}`,
-  }),
-  projectName: (organization: string, name: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `PROJECT#${sortable(name)}`,
-  }),
-  project: (id: string): Key => ({ pk: `PROJECT#${id}`, sk: 'PROJECT' }),
-  user: (id: string): Key => ({ pk: `USER#${id}`, sk: 'USER' }),
-  membership: (userId: string, organization: string): Key => ({ pk: `USER#${userId}`, sk: `ORG#${organization}` }),
-  member: (organization: string, userId: string): Key => ({ pk: `ORG#${organization}`, sk: `MEMBER#${userId}` }),
-  organizationRun: (organization: string, createdAt: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `RUN#${createdAt}#${id}`,
-  }),
-  openRun: (organization: string, createdAt: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `OPEN#${createdAt}#${id}`,
-  }),
-  teamName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMNAME#${lower(name)}` }),
-  team: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'TEAM' }),
-  teamUsers: (id: string): Key => ({ pk: `TEAM#${id}`, sk: 'USERS' }),
-  membershipId: (id: string): Key => ({ pk: `OU#${id}`, sk: 'OU' }),
+  workspaceName: (organization: string, name: string) => ofOrganization(organization, `WSNAME#${sortable(name)}`),
+  recoverable: (organization: string, workspaceId: string) => ofOrganization(organization, `DELETED#${workspaceId}`),
+  projectWorkspace: (projectId: string, name: string) => ofProject(projectId, `WSNAME#${sortable(name)}`),
+  projectName: (organization: string, name: string) => ofOrganization(organization, `PROJECT#${sortable(name)}`),
+  project: record('PROJECT'),
+  user: record('USER'),
+  membership: (userId: string, organization: string) => ofUser(userId, `ORG#${organization}`),
+  member: (organization: string, userId: string) => ofOrganization(organization, `MEMBER#${userId}`),
+  organizationRun: (organization: string, createdAt: string, id: string) =>
+    ofOrganization(organization, `RUN#${createdAt}#${id}`),
+  openRun: (organization: string, createdAt: string, id: string) =>
+    ofOrganization(organization, `OPEN#${createdAt}#${id}`),
+  teamName: (organization: string, name: string) => ofOrganization(organization, `TEAMNAME#${lower(name)}`),
+  team: record('TEAM'),
+  teamUsers: (id: string) => ofTeam(id, 'USERS'),
+  membershipId: record('OU'),
   email: (email: string): Key => ({ pk: `EMAIL#${lower(email)}`, sk: 'EMAIL' }),
-  grantOfTeam: (teamId: string, id: string): Key => ({ pk: `TEAM#${teamId}`, sk: `GRANT#${id}` }),
-  teamGrant: (id: string): Key => ({ pk: `GRANT#${id}`, sk: 'GRANT' }),
-  userToken: (userId: string, id: string): Key => ({ pk: `USER#${userId}`, sk: `TOKEN#${id}` }),
-  oneTimeSecret: (userId: string): Key => ({ pk: `USER#${userId}`, sk: 'ONCE' }),
-  token: (hash: string): Key => ({ pk: `TOKEN#${hash}`, sk: 'TOKEN' }),
+  grantOfTeam: (teamId: string, id: string) => ofTeam(teamId, `GRANT#${id}`),
+  teamGrant: record('GRANT'),
+  userToken: (userId: string, id: string) => ofUser(userId, `TOKEN#${id}`),
+  oneTimeSecret: (userId: string) => ofUser(userId, 'ONCE'),
+  token: record('TOKEN'),
   tokenId: (id: string): Key => ({ pk: `TOKENID#${id}`, sk: 'TOKEN' }),
-  teamToken: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `TEAMTOKEN#${id}` }),
+  teamToken: (organization: string, id: string) => ofOrganization(organization, `TEAMTOKEN#${id}`),
   madeToken: (id: string, hash: string): Key => ({ pk: `TOKENID#${id}`, sk: `MADE#${hash}` }),
-  loginCode: (hash: string): Key => ({ pk: `LOGIN#${hash}`, sk: 'LOGIN' }),
-  identity: (hash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: 'IDENTITY' }),
-  identityOfUser: (userId: string, hash: string): Key => ({ pk: `USER#${userId}`, sk: `IDENTITY#${hash}` }),
-  identitySession: (hash: string, tokenHash: string): Key => ({ pk: `IDENTITY#${hash}`, sk: `SESSION#${tokenHash}` }),
   username: (name: string): Key => ({ pk: `USERNAME#${lower(name)}`, sk: 'USERNAME' }),
-  ssoGroup: (hash: string): Key => ({ pk: `SSOGROUP#${hash}`, sk: 'TEAMS' }),
-  workspace: (id: string): Key => ({ pk: `WS#${id}`, sk: 'WS' }),
+  workspace: record('WS'),
   variable: (ownerId: string, id: string): Key => ({ pk: variableOwner(ownerId), sk: `VAR#${id}` }),
   variableKey: (ownerId: string, category: string, key: string): Key => ({
     pk: variableOwner(ownerId),
     sk: `VARKEY#${category}#${key}`,
   }),
-  variableSet: (id: string): Key => ({ pk: `VARSET#${id}`, sk: 'VARSET' }),
-  variableSetName: (organization: string, projectId: string | undefined, name: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `VARSET#${sortable(name, projectId ?? '')}`,
-  }),
-  globalVariableSet: (organization: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `GLOBALVARSET#${id}`,
-  }),
-  workspaceVariableSet: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `VARSET#${id}` }),
-  ownVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `OWNVARSET#${id}` }),
-  projectVariableSet: (projectId: string, id: string): Key => ({ pk: `PROJECT#${projectId}`, sk: `VARSET#${id}` }),
-  runNumber: (workspaceId: string, n: number): Key => ({ pk: `WS#${workspaceId}`, sk: `RUN#${padded(n)}` }),
-  queued: (workspaceId: string, place: number, runId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `QUEUE#${String(place).padStart(16, '0')}#${runId}`,
-  }),
-  consumer: (workspaceId: string, consumerId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `CONSUMER#${consumerId}`,
-  }),
+  variableSet: record('VARSET'),
+  variableSetName: (organization: string, projectId: string | undefined, name: string) =>
+    ofOrganization(organization, `VARSET#${sortable(name, projectId ?? '')}`),
+  globalVariableSet: (organization: string, id: string) => ofOrganization(organization, `GLOBALVARSET#${id}`),
+  workspaceVariableSet: (workspaceId: string, id: string) => ofWorkspace(workspaceId, `VARSET#${id}`),
+  ownVariableSet: (projectId: string, id: string) => ofProject(projectId, `OWNVARSET#${id}`),
+  projectVariableSet: (projectId: string, id: string) => ofProject(projectId, `VARSET#${id}`),
+  runNumber: (workspaceId: string, n: number) => ofWorkspace(workspaceId, `RUN#${padded(n)}`),
+  queued: (workspaceId: string, place: number, runId: string) =>
+    ofWorkspace(workspaceId, `QUEUE#${String(place).padStart(16, '0')}#${runId}`),
+  consumer: (workspaceId: string, consumerId: string) => ofWorkspace(workspaceId, `CONSUMER#${consumerId}`),
   ...policyKeys,
-  providerSet: (id: string): Key => ({ pk: `PROVSET#${id}`, sk: 'PROVSET' }),
-  providerSetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `PROVSET#${name}` }),
-  autoDestroy: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'AUTODESTROY' }),
-  workspaceRetention: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'RETENTION' }),
-  organizationRetention: (name: string): Key => ({ pk: `ORG#${name}`, sk: 'RETENTION' }),
-  healthTimer: (workspaceId: string): Key => ({ pk: `WS#${workspaceId}`, sk: 'HEALTH' }),
-  assessment: (workspaceId: string, at: string, runId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `ASSESSMENT#${at}#${runId}`,
-  }),
-  query: (workspaceId: string, createdAt: string, runId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `QUERY#${createdAt}#${runId}`,
-  }),
-  querying: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `QUERYING#${runId}` }),
-  assessing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `ASSESSING#${runId}` }),
-  sshKey: (id: string): Key => ({ pk: `SSHKEY#${id}`, sk: 'SSHKEY' }),
-  sshKeyOf: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `SSHKEY#${id}` }),
+  providerSet: record('PROVSET'),
+  providerSetName: (organization: string, name: string) => ofOrganization(organization, `PROVSET#${name}`),
+  autoDestroy: (workspaceId: string) => ofWorkspace(workspaceId, 'AUTODESTROY'),
+  workspaceRetention: (workspaceId: string) => ofWorkspace(workspaceId, 'RETENTION'),
+  organizationRetention: (name: string) => ofOrganization(name, 'RETENTION'),
+  healthTimer: (workspaceId: string) => ofWorkspace(workspaceId, 'HEALTH'),
+  assessment: (workspaceId: string, at: string, runId: string) => ofWorkspace(workspaceId, `ASSESSMENT#${at}#${runId}`),
+  query: (workspaceId: string, createdAt: string, runId: string) =>
+    ofWorkspace(workspaceId, `QUERY#${createdAt}#${runId}`),
+  querying: (organization: string, runId: string) => ofOrganization(organization, `QUERYING#${runId}`),
+  assessing: (organization: string, runId: string) => ofOrganization(organization, `ASSESSING#${runId}`),
+  sshKey: record('SSHKEY'),
+  sshKeyOf: (organization: string, id: string) => ofOrganization(organization, `SSHKEY#${id}`),
   sshKeyUse: (id: string, workspaceId: string): Key => ({ pk: `SSHKEY#${id}`, sk: `USE#${workspaceId}` }),
-  reservedTagKey: (id: string): Key => ({ pk: `RTK#${id}`, sk: 'RTK' }),
-  reservedTagKeyName: (organization: string, key: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `RESERVEDTAG#${key}`,
-  }),
-  planExport: (id: string): Key => ({ pk: `PE#${id}`, sk: 'PE' }),
-  planExportOf: (runId: string): Key => ({ pk: `RUN#${runId}`, sk: 'PLANEXPORT' }),
-  runTrigger: (id: string): Key => ({ pk: `RT#${id}`, sk: 'RT' }),
-  runTriggerIn: (workspaceId: string, sourceId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `TRIGGERIN#${sourceId}`,
-  }),
-  runTriggerOut: (workspaceId: string, targetId: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `TRIGGEROUT#${targetId}`,
-  }),
-  run: (id: string): Key => ({ pk: `RUN#${id}`, sk: 'RUN' }),
+  reservedTagKey: record('RTK'),
+  reservedTagKeyName: (organization: string, key: string) => ofOrganization(organization, `RESERVEDTAG#${key}`),
+  planExport: record('PE'),
+  planExportOf: (runId: string) => ofRun(runId, 'PLANEXPORT'),
+  runTrigger: record('RT'),
+  runTriggerIn: (workspaceId: string, sourceId: string) => ofWorkspace(workspaceId, `TRIGGERIN#${sourceId}`),
+  runTriggerOut: (workspaceId: string, targetId: string) => ofWorkspace(workspaceId, `TRIGGEROUT#${targetId}`),
+  run: record('RUN'),
   logFollower: (job: string, connectionId: string): Key => ({
     pk: `ENVLOG#${job}`,
     sk: `LOGFOLLOWER#${connectionId}`,
   }),
-  runEvent: (id: string, rest: string): Key => ({ pk: `RUN#${id}`, sk: `EVENT#${rest}` }),
-  runComment: (id: string, n: number): Key => ({ pk: `RUN#${id}`, sk: `COMMENT#${padded(n)}` }),
-  taskResult: (runId: string, rest: string): Key => ({ pk: `RUN#${runId}`, sk: `TASKRESULT#${rest}` }),
-  agentPool: (id: string): Key => ({ pk: `APOOL#${id}`, sk: 'APOOL' }),
-  agentPoolName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `APOOLNAME#${name}` }),
-  agentPoolUse: (id: string, userId: string): Key => ({ pk: `APOOL#${id}`, sk: `USE#${userId}` }),
-  agent: (poolId: string, rest: string): Key => ({ pk: `APOOL#${poolId}`, sk: `AGENT#${rest}` }),
-  agentJob: (poolId: string, queuedAt: string, runId: string, phase: string): Key => ({
-    pk: `APOOL#${poolId}`,
-    sk: `JOB#${queuedAt}#${runId}#${phase}`,
-  }),
-  task: (id: string): Key => ({ pk: `TASK#${id}`, sk: 'TASK' }),
+  runEvent: (id: string, rest: string) => ofRun(id, `EVENT#${rest}`),
+  runComment: (id: string, n: number) => ofRun(id, `COMMENT#${padded(n)}`),
+  taskResult: (runId: string, rest: string) => ofRun(runId, `TASKRESULT#${rest}`),
+  agentPool: record('APOOL'),
+  agentPoolName: (organization: string, name: string) => ofOrganization(organization, `APOOLNAME#${name}`),
+  agentPoolUse: (id: string, userId: string) => ofAgentPool(id, `USE#${userId}`),
+  agent: (poolId: string, rest: string) => ofAgentPool(poolId, `AGENT#${rest}`),
+  agentJob: (poolId: string, queuedAt: string, runId: string, phase: string) =>
+    ofAgentPool(poolId, `JOB#${queuedAt}#${runId}#${phase}`),
+  task: record('TASK'),
   ...registryKeys,
-  taskName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `TASKNAME#${name}` }),
-  globalTask: (organization: string, id: string): Key => ({ pk: `ORG#${organization}`, sk: `GLOBALTASK#${id}` }),
+  taskName: (organization: string, name: string) => ofOrganization(organization, `TASKNAME#${name}`),
+  globalTask: (organization: string, id: string) => ofOrganization(organization, `GLOBALTASK#${id}`),
   taskWorkspace: (id: string, workspaceId: string): Key => ({ pk: `TASK#${id}`, sk: `WSTASK#${workspaceId}` }),
-  workspaceTask: (workspaceId: string, id: string): Key => ({ pk: `WS#${workspaceId}`, sk: `WSTASK#${id}` }),
+  workspaceTask: (workspaceId: string, id: string) => ofWorkspace(workspaceId, `WSTASK#${id}`),
   ...notificationKeys,
   ...versionControlKeys,
   ...explorerKeys,
   ...ipAllowlistKeys,
-  configurationVersion: (id: string): Key => ({ pk: `CV#${id}`, sk: 'CV' }),
-  workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `CV#${createdAt}#${id}`,
-  }),
-  stateVersion: (id: string): Key => ({ pk: `SV#${id}`, sk: 'SV' }),
-  workspaceStateVersion: (workspaceId: string, serial: number, id: string): Key => ({
-    pk: `WS#${workspaceId}`,
-    sk: `SV#${padded(serial)}#${id}`,
-  }),
+  ...scimKeys,
+  ...signInKeys,
+  configurationVersion: record('CV'),
+  workspaceConfigurationVersion: (workspaceId: string, createdAt: string, id: string) =>
+    ofWorkspace(workspaceId, `CV#${createdAt}#${id}`),
+  stateVersion: record('SV'),
+  workspaceStateVersion: (workspaceId: string, serial: number, id: string) =>
+    ofWorkspace(workspaceId, `SV#${padded(serial)}#${id}`),
   auditShard,
   auditEvent: ({ organization, at, id }: { organization: string; at: string; id: string }): Key => ({
     pk: auditShard(organization, at.slice(0, 10), Number.parseInt(id.slice(0, 4), 16) % auditShards),
     sk: `${at}#${id}`,
   }),
+  auditExport: record('AUDITEXPORT'),
   requestCount: (caller: string, second: number): Key => ({ pk: `REQUESTS#${caller}`, sk: padded(second) }),
+  toolVersions: (tool: string): Key => ({ pk: 'TOOLVERSIONS', sk: tool.toUpperCase() }),
+  globalModuleProducers: { pk: 'MODULEPRODUCERS', sk: 'GLOBAL' } satisfies Key,
   banners: { pk: 'BANNERS', sk: 'BANNERS' } satisfies Key,
   drain: { pk: 'DRAIN', sk: 'DRAIN' } satisfies Key,
+  slots: { pk: 'SLOTS', sk: 'SLOTS' } satisfies Key,
+  /** @param order applies sort before plans */
+  slotWait: (organization: string, order: string, queuedAt: string, name: string): Key => ({
+    pk: `SLOTS#${organization}`,
+    sk: `WAIT#${order}#${queuedAt}#${name}`,
+  }),
   warmPool: { pk: 'WARM', sk: 'POOL' } satisfies Key,
-  warmRunner: (id: string): Key => ({ pk: `WARM#${id}`, sk: 'WARM' }),
+  warmRunner: record('WARM'),
   log: (runId: string, phase: string, offset: number): Key => ({ pk: `LOG#${runId}#${phase}`, sk: padded(offset) }),
 };

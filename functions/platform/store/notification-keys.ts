@@ -1,4 +1,4 @@
-import type { Key } from './key.ts';
+import { type Key, ofOrganization, record } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for notifications.
@@ -12,12 +12,9 @@ import type { Key } from './key.ts';
  * | `EMAILS#<organization>#<day>` | `COUNT` | number of e-mails sent that day |
  */
 export const notificationKeys = {
-  notification: (id: string): Key => ({ pk: `NC#${id}`, sk: 'NC' }),
+  notification: record('NC'),
   told: (id: string, what: string): Key => ({ pk: `${id.startsWith('ws-') ? 'WS' : 'RUN'}#${id}`, sk: `TOLD#${what}` }),
-  emailRecipient: (organization: string, hash: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `EMAILRECIPIENT#${hash}`,
-  }),
-  emailToken: (hash: string): Key => ({ pk: `EMAILTOKEN#${hash}`, sk: 'EMAILTOKEN' }),
+  emailRecipient: (organization: string, hash: string) => ofOrganization(organization, `EMAILRECIPIENT#${hash}`),
+  emailToken: record('EMAILTOKEN'),
   emailCount: (organization: string, day: string): Key => ({ pk: `EMAILS#${organization}#${day}`, sk: 'COUNT' }),
 };

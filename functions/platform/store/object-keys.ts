@@ -7,9 +7,12 @@ export const objects = {
   /** @param copy distinguishes uploads that were accepted at the same time */
   configuration: (configurationVersionId: string, copy: string) =>
     `configurations/${configurationVersionId}/${copy}.tar.gz`,
-  /** A commit as a configuration, for all followers of its repository. */
-  commit: (repository: string, sha: string, sha256: string) =>
-    `configurations/vcs/${repository}/${sha}/${sha256}.tar.gz`,
+  /**
+   * A commit as a configuration, for all followers of its repository.
+   * @param fetch distinguishes fetches of the commit, so that deleting an object never deletes that of a later fetch
+   */
+  commit: (repository: string, sha: string, fetch: string, sha256: string) =>
+    `configurations/vcs/${repository}/${sha}/${fetch}-${sha256}.tar.gz`,
   moduleArchive: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.tar.gz`,
   moduleDetails: (moduleVersionId: string, digest: string) => `registry/modules/${moduleVersionId}/${digest}.json`,
   /** @param what content of the version: its sums, their signature, or a platform's binary */

@@ -1,4 +1,4 @@
-import type { Key } from './key.ts';
+import { type Key, ofOrganization, ofRun, record } from './key.ts';
 
 /** Scopes of policy sets. */
 export type PolicyScope = { organization: string } | { project: string } | { workspace: string };
@@ -22,15 +22,15 @@ const policySetsOf = (scope: PolicyScope): Key => {
  * | `POLSETVER#<id>` | `POLSETVER` | policy set version |
  */
 export const policyKeys = {
-  policy: (id: string): Key => ({ pk: `POLICY#${id}`, sk: 'POLICY' }),
-  policyName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLICY#${name}` }),
-  policySet: (id: string): Key => ({ pk: `POLSET#${id}`, sk: 'POLSET' }),
-  policySetName: (organization: string, name: string): Key => ({ pk: `ORG#${organization}`, sk: `POLSET#${name}` }),
+  policy: record('POLICY'),
+  policyName: (organization: string, name: string) => ofOrganization(organization, `POLICY#${name}`),
+  policySet: record('POLSET'),
+  policySetName: (organization: string, name: string) => ofOrganization(organization, `POLSET#${name}`),
   policySetsOf,
-  policySetVersion: (id: string): Key => ({ pk: `POLSETVER#${id}`, sk: 'POLSETVER' }),
+  policySetVersion: record('POLSETVER'),
   versionOfPolicySet: (setId: string, createdAt: string, id: string): Key => ({
     pk: `POLSET#${setId}`,
     sk: `VERSION#${createdAt}#${id}`,
   }),
-  policyResult: (runId: string, what: 'evaluation' | 'check'): Key => ({ pk: `RUN#${runId}`, sk: `POLICIES#${what}` }),
+  policyResult: (runId: string, what: 'evaluation' | 'check') => ofRun(runId, `POLICIES#${what}`),
 };

@@ -1,4 +1,4 @@
-import { type Key, sortable } from './key.ts';
+import { type Key, ofModule, ofOrganization, record, sortable } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for the registry:
@@ -18,25 +18,18 @@ import { type Key, sortable } from './key.ts';
  * | | `V#<version>` | version of it, with its platforms |
  */
 export const registryKeys = {
-  moduleName: (organization: string, name: string, rest: string[]): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `MODNAME#${[sortable(name), ...rest].join('#')}`,
-  }),
-  module: (id: string): Key => ({ pk: `MOD#${id}`, sk: 'MOD' }),
-  moduleVersion: (moduleId: string, version: string): Key => ({ pk: `MOD#${moduleId}`, sk: `V#${version}` }),
-  moduleTest: (moduleId: string, createdAt: string, runId: string): Key => ({
-    pk: `MOD#${moduleId}`,
-    sk: `TEST#${createdAt}#${runId}`,
-  }),
-  testing: (organization: string, runId: string): Key => ({ pk: `ORG#${organization}`, sk: `TESTING#${runId}` }),
-  noCodeModule: (id: string): Key => ({ pk: `NOCODE#${id}`, sk: 'NOCODE' }),
-  providerName: (organization: string, registry: string, namespace: string, name: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `PROVNAME#${registry}#${namespace}#${name}`,
-  }),
-  provider: (id: string): Key => ({ pk: `PROV#${id}`, sk: 'PROV' }),
+  moduleName: (organization: string, name: string, rest: string[]) =>
+    ofOrganization(organization, `MODNAME#${[sortable(name), ...rest].join('#')}`),
+  module: record('MOD'),
+  moduleVersion: (moduleId: string, version: string) => ofModule(moduleId, `V#${version}`),
+  moduleTest: (moduleId: string, createdAt: string, runId: string) => ofModule(moduleId, `TEST#${createdAt}#${runId}`),
+  testing: (organization: string, runId: string) => ofOrganization(organization, `TESTING#${runId}`),
+  noCodeModule: record('NOCODE'),
+  providerName: (organization: string, registry: string, namespace: string, name: string) =>
+    ofOrganization(organization, `PROVNAME#${registry}#${namespace}#${name}`),
+  provider: record('PROV'),
   providerVersion: (providerId: string, version: string): Key => ({ pk: `PROV#${providerId}`, sk: `V#${version}` }),
-  gpgKey: (organization: string, keyId: string): Key => ({ pk: `ORG#${organization}`, sk: `GPG#${keyId}` }),
+  gpgKey: (organization: string, keyId: string) => ofOrganization(organization, `GPG#${keyId}`),
   sharedProvider: (address: string, version: string, platform: string): Key => ({
     pk: `SHAREDPROVIDER#${address}#${version}#${platform}`,
     sk: 'PACKAGE',

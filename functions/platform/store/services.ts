@@ -37,6 +37,8 @@ export interface Services {
   keys<T>(operation: 'Decrypt' | 'GenerateDataKey' | 'GetPublicKey' | 'Sign', input: object): Promise<T>;
   /** Invokes a function asynchronously. */
   invoke(functionName: string, event: object): Promise<void>;
+  /** Invokes a function and returns its result. @throws {Error} if it fails */
+  call(functionName: string, event: object): Promise<unknown>;
   /** SES API v2: SendEmail. @throws errors with a `statusCode` if SES rejects the message */
   mail(message: object): Promise<void>;
   /** Sends a message to a connection of a WebSocket API, or closes it. False if it is gone. @param url of the stage */

@@ -12,8 +12,6 @@ const claimMs = 30_000;
 interface Options {
   /** Time during which the claim holds without a record. */
   ms?: number;
-  /** The attribute that has the record's id. */
-  attribute?: string;
   /** Other attributes of the item. */
   others?: Record<string, unknown>;
 }
@@ -26,17 +24,17 @@ export const claimUnique = async (
   key: Key,
   id: string,
   bears: (holder: string) => Promise<boolean>,
-  { ms = claimMs, attribute = 'holder', others = {} }: Options = {},
+  { ms = claimMs, others = {} }: Options = {},
 ): Promise<boolean> => {
   const now = Date.now();
-  const claim = { ...key, ...others, [attribute]: id, reservedUntil: new Date(now + ms).toISOString() };
+  const claim = { ...key, ...others, holder: id, reservedUntil: new Date(now + ms).toISOString() };
   if (await createItem(claim)) return true;
   const current = await get<Record<string, string>>(key);
-  const { [attribute]: holder, reservedUntil = '' } = current ?? {};
+  const { holder, reservedUntil = '' } = current ?? {};
   if (holder === undefined) return false;
   if (holder !== id && (reservedUntil > new Date(now).toISOString() || (await bears(holder)))) return false;
   return put(claim, {
-    condition: `${attribute} = :holder AND (attribute_not_exists(reservedUntil) OR reservedUntil = :until)`,
+    condition: 'holder = :holder AND (attribute_not_exists(reservedUntil) OR reservedUntil = :until)',
     values: { ':holder': holder, ':until': reservedUntil },
   });
 };
@@ -46,7 +44,7 @@ export const claimUnique = async (
  * killed process leaves it claimed for a while.
  * @returns undefined if the name is taken
  */
-export const createUnique = async <T>(
+const createUnique = async <T>(
   key: Key,
   id: string,
   bears: (holder: string) => Promise<boolean>,
@@ -58,15 +56,21 @@ export const createUnique = async <T>(
     return await write();
   } catch (error) {
     await bears(id)
-      .then((isWritten) => isWritten || releaseUnique(key, id, options.attribute))
+      .then((isWritten) => isWritten || releaseUnique(key, id))
       .catch(() => undefined);
     throw error;
   }
 };
 
 /** Releases the name only if this record holds it. */
-export const releaseUnique = (key: Key, id: string, attribute = 'holder'): Promise<boolean> =>
-  remove(key, { condition: `${attribute} = :id`, values: { ':id': id } });
+export const releaseUnique = (key: Key, id: string): Promise<boolean> =>
+  remove(key, { condition: 'holder = :id', values: { ':id': id } });
+
+/** The record that has the name, or claims it. 2 reads. */
+export const findUnique = async <R>(key: Key, find: (id: string) => Promise<R>): Promise<R | undefined> => {
+  const pointer = await get<{ holder: string }>(key);
+  return pointer && find(pointer.holder);
+};
 
 /** Unique names of one kind of record. */
 export interface UniqueNames<R extends { id: string }> {
@@ -74,7 +78,7 @@ export interface UniqueNames<R extends { id: string }> {
   key(record: R): Key;
   /** The record with that id; undefined if there is none. */
   find(id: string, like: R): Promise<R | undefined>;
-  attribute?: string;
+  /** Other attributes of the name's item. */
   others?(record: R): Record<string, unknown>;
 }
 
@@ -88,14 +92,9 @@ const bearsName =
     return holder !== undefined && haveSameName(names, holder, record);
   };
 
-const optionsFor = <R extends { id: string }>({ attribute, others }: UniqueNames<R>, record: R): Options => ({
-  attribute,
-  others: others?.(record),
-});
-
 /** Like `claimUnique`. */
 export const claimName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
-  claimUnique(names.key(record), record.id, bearsName(names, record), optionsFor(names, record));
+  claimUnique(names.key(record), record.id, bearsName(names, record), { others: names.others?.(record) });
 
 /** Like `createUnique`. */
 export const createNamed = <R extends { id: string }, T>(
@@ -103,11 +102,11 @@ export const createNamed = <R extends { id: string }, T>(
   record: R,
   write: () => Promise<T>,
 ): Promise<T | undefined> =>
-  createUnique(names.key(record), record.id, bearsName(names, record), write, optionsFor(names, record));
+  createUnique(names.key(record), record.id, bearsName(names, record), write, { others: names.others?.(record) });
 
 /** Like `releaseUnique`. */
 export const releaseName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
-  releaseUnique(names.key(record), record.id, names.attribute);
+  releaseUnique(names.key(record), record.id);
 
 /**
  * Writes a change of a record, with its name if that changes: 2 more writes.

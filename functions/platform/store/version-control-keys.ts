@@ -1,4 +1,4 @@
-import { type Key, padded } from './key.ts';
+import { type Key, ofOauthClient, ofOrganization, ofRepository, ofUser, padded, record } from './key.ts';
 
 /**
  * The part of the table's layout (keys.ts) for version control:
@@ -36,53 +36,35 @@ import { type Key, padded } from './key.ts';
 const branchPart = (branch: string): string => branch.replaceAll(/[%#]/g, encodeURIComponent);
 
 export const versionControlKeys = {
-  oauthClient: (id: string): Key => ({ pk: `OC#${id}`, sk: 'OC' }),
-  organizationOauthClient: (organization: string, createdAt: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `OC#${createdAt}#${id}`,
-  }),
-  oauthClientUse: (id: string, userId: string, repository: string): Key => ({
-    pk: `OC#${id}`,
-    sk: `USE#${userId}#${repository}`,
-  }),
+  oauthClient: record('OC'),
+  organizationOauthClient: (organization: string, createdAt: string, id: string) =>
+    ofOrganization(organization, `OC#${createdAt}#${id}`),
+  oauthClientUse: (id: string, userId: string, repository: string) => ofOauthClient(id, `USE#${userId}#${repository}`),
   /** A repository without followers, while its webhook is being deleted. */
-  oauthClientRest: (id: string, repository: string): Key => ({ pk: `OC#${id}`, sk: `REST#${repository}` }),
-  linkedAccount: (clientId: string, accountId: string): Key => ({ pk: `OC#${clientId}`, sk: `ACCOUNT#${accountId}` }),
-  linkOfUser: (clientId: string, userId: string): Key => ({ pk: `OC#${clientId}`, sk: `LINKED#${userId}` }),
-  linkCode: (hash: string): Key => ({ pk: `LINKCODE#${hash}`, sk: 'LINKCODE' }),
-  oauthToken: (id: string): Key => ({ pk: `OT#${id}`, sk: 'OT' }),
-  oauthAttempt: (hash: string): Key => ({ pk: `OATTEMPT#${hash}`, sk: 'OATTEMPT' }),
-  installation: (id: string): Key => ({ pk: `GHAIN#${id}`, sk: 'GHAIN' }),
+  oauthClientRest: (id: string, repository: string) => ofOauthClient(id, `REST#${repository}`),
+  linkedAccount: (clientId: string, accountId: string) => ofOauthClient(clientId, `ACCOUNT#${accountId}`),
+  linkOfUser: (clientId: string, userId: string) => ofOauthClient(clientId, `LINKED#${userId}`),
+  linkCode: record('LINKCODE'),
+  oauthToken: record('OT'),
+  oauthAttempt: record('OATTEMPT'),
+  installation: record('GHAIN'),
   installationToken: (id: string, repository: string): Key => ({ pk: `GHAIN#${id}`, sk: `TOKEN#${repository}` }),
-  organizationInstallation: (organization: string, id: string): Key => ({
-    pk: `ORG#${organization}`,
-    sk: `GHAIN#${id}`,
-  }),
-  appAuthorization: (userId: string): Key => ({ pk: `USER#${userId}`, sk: 'GHAUTH' }),
-  repository: (id: string): Key => ({ pk: `REPO#${id}`, sk: 'REPO' }),
-  follower: (repository: string, id: string): Key => ({ pk: `REPO#${repository}`, sk: `FOLLOWER#${id}` }),
-  move: (repository: string, branch: string, n: number): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `MOVE#${branchPart(branch)}#${padded(n)}`,
-  }),
+  organizationInstallation: (organization: string, id: string) => ofOrganization(organization, `GHAIN#${id}`),
+  appAuthorization: (userId: string) => ofUser(userId, 'GHAUTH'),
+  repository: record('REPO'),
+  follower: (repository: string, id: string) => ofRepository(repository, `FOLLOWER#${id}`),
+  move: (repository: string, branch: string, n: number) =>
+    ofRepository(repository, `MOVE#${branchPart(branch)}#${padded(n)}`),
   /** Prefix of the sort keys of all moves of the branch. */
-  movesOf: (repository: string, branch: string): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `MOVE#${branchPart(branch)}#`,
-  }),
-  pullRequest: (repository: string, number: number): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `PULLREQUEST#${padded(number)}`,
-  }),
-  pullRun: (repository: string, number: number, workspaceId: string): Key => ({
-    pk: `REPO#${repository}`,
-    sk: `PULL#${padded(number)}#${workspaceId}`,
-  }),
-  hook: (uuid: string): Key => ({ pk: `HOOK#${uuid}`, sk: 'HOOK' }),
+  movesOf: (repository: string, branch: string) => ofRepository(repository, `MOVE#${branchPart(branch)}#`),
+  pullRequest: (repository: string, number: number) => ofRepository(repository, `PULLREQUEST#${padded(number)}`),
+  pullRun: (repository: string, number: number, workspaceId: string) =>
+    ofRepository(repository, `PULL#${padded(number)}#${workspaceId}`),
+  hook: record('HOOK'),
   delivery: (uuid: string, id: string): Key => ({ pk: `HOOK#${uuid}`, sk: `DELIVERY#${id}` }),
-  commitArchive: (id: string): Key => ({ pk: `ARCHIVE#${id}`, sk: 'ARCHIVE' }),
+  commitArchive: record('ARCHIVE'),
   waitingForArchive: (id: string, versionId: string): Key => ({ pk: `ARCHIVE#${id}`, sk: `CV#${versionId}` }),
-  commit: (id: string): Key => ({ pk: `COMMIT#${id}`, sk: 'COMMIT' }),
+  commit: record('COMMIT'),
   runOfCommit: (id: string, workspaceId: string): Key => ({ pk: `COMMIT#${id}`, sk: `RUN#${workspaceId}` }),
   vcsEvent: (organization: string, at: string, id: string): Key => ({
     pk: `VCSEVENT#${organization}#${at.slice(0, 10)}`,

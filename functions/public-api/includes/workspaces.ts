@@ -13,7 +13,7 @@ import { getOrganization } from '#resources/organizations/records.ts';
 import { projectDocuments } from '#resources/projects/document.ts';
 import { getProjects } from '#resources/projects/records.ts';
 import { applyDocument, planDocument, runDocument } from '#resources/runs/document.ts';
-import { getRuns } from '#resources/runs/lists.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import { outputId, stateVersionDocument } from '#resources/states/document.ts';
 import { getStateVersion, getStateVersions, readSummary } from '#resources/states/records.ts';
 import { userDocument } from '#resources/users/user-document.ts';

@@ -1,7 +1,7 @@
 import { type Answer, noContent } from '#api/answer.ts';
 import { conflict } from '#api/errors.ts';
-import { param } from '#api/finders.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { byId } from '#api/finders.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { endRecovery } from '#removal/workspaces.ts';
 import { getRecoverable, type Recoverable } from './records.ts';
 import { recover } from './recover.ts';
@@ -9,18 +9,13 @@ import { recover } from './recover.ts';
 /** Recovers deleted workspaces, and deletes them permanently (HCP API: recoverable items). */
 
 /** Users who could see the workspace see the item; the workspace's own item still holds the grants of teams. */
-const item: Finder<Recoverable> = {
+const item = byId({
   what: 'recoverable item',
   parameter: 'recoverableItem',
-  find: (request) => getRecoverable(param(request, 'recoverableItem')),
+  get: getRecoverable,
   visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
-};
-
-const recoverOne = async ({ subject }: Context<Recoverable>): Promise<Answer> => {
-  await recover(subject);
-  return noContent();
-};
+});
 
 const deleteForGood = async ({ subject }: Context<Recoverable>): Promise<Answer> => {
   if (await endRecovery(subject.id)) return noContent();
@@ -31,6 +26,6 @@ const path = '/recoverable-items/{recoverableItem}/actions';
 
 export const recoverableItemRoutes: Route[] = [
   // Recovering a workspace, and deleting it permanently, require the permission to delete it.
-  route('PUT', `${path}/recover`, 'workspace:delete', item, recoverOne),
+  route('PUT', `${path}/recover`, 'workspace:delete', item, noContentAfter(recover)),
   route('PUT', `${path}/permanently-delete`, 'workspace:delete', item, deleteForGood),
 ];

@@ -1,4 +1,5 @@
 import { one, type Resource } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import { deletes, keeps } from './input.ts';
 
@@ -23,6 +24,8 @@ export const dataRetentionDocument = (
           runDataAndLogsDeleteAfterNDays: runDays ?? null,
         },
     relationships: { target: one(target.type, target.id) },
-    links: { self: `/api/v2/${target.type}/${target.id}/relationships/data-retention-policy` },
+    links: {
+      self: `/api/v2/${target.type}/${target.type === 'organizations' ? nameOf(target.id) : target.id}/relationships/data-retention-policy`,
+    },
   };
 };

@@ -1,5 +1,6 @@
 import { type Answer, noContent, ok } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
@@ -45,7 +46,7 @@ const readOfWorkspace = async ({ subject }: Context<Workspace>): Promise<Answer>
 
 const readOfOrganization = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
   const { dataRetention } = subject.record;
-  if (!dataRetention) throw none(`Organization ${subject.organization}`);
+  if (!dataRetention) throw none(`Organization ${nameOf(subject.organization)}`);
   return ok(dataRetentionDocument(dataRetention, ofOrganization(subject)));
 };
 

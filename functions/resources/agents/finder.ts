@@ -1,15 +1,14 @@
-import { inOrganization, param } from '#api/finders.ts';
+import { byId, inOrganization, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { type Agent, getAgent } from './agents.ts';
-import { type AgentPool, getAgentPool } from './pools/records.ts';
+import { getAgentPool } from './pools/records.ts';
 
-export const agentPool: Finder<AgentPool> = {
+export const agentPool = byId({
   what: 'agent pool',
   parameter: 'pool',
-  find: (request) => getAgentPool(param(request, 'pool')),
+  get: getAgentPool,
   visibleWith: 'agent-pool:read',
-  scope: inOrganization,
-};
+});
 
 /** Agents are deleted with their pool. */
 export const agent: Finder<Agent> = {

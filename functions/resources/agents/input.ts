@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { agentPoolName } from '#api/names.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { identifier, readData, setting } from '#api/validation.ts';
@@ -51,7 +52,7 @@ const idsOf = async (
   if (missing === undefined) return ids;
   throw unprocessable(
     `/data/relationships/${relationship}`,
-    `${relationship}: ${what} ${missing} not found in ${organization}`,
+    `${relationship}: ${what} ${missing} not found in ${nameOf(organization)}`,
   );
 };
 

@@ -1,7 +1,8 @@
 import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
-import { badRequest, nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { badRequest, nameTaken, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { listLimit } from '#api/list-limit.ts';
 import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -60,11 +61,7 @@ const single = async (context: Context<Subject>, pool: AgentPool): Promise<Answe
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, principal } = context;
   const name = subject.organization;
-  const limit = {
-    max: maxPools,
-    count: async () => (await listAgentPools(name)).length,
-    full: () => unprocessable('/data', `${name} has ${maxPools} agent pools, the maximum. Delete one first`),
-  };
+  const limit = listLimit(name, maxPools, 'agent pools', async () => (await listAgentPools(name)).length);
   const make = async () => createAgentPool(name, await readNewAgentPool(request, name, principal));
   const pool = await createLimited(limit, make, deleteAgentPool);
   if (!pool) throw nameTaken();
@@ -133,12 +130,7 @@ const update = async (context: Context<AgentPool>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'agent pool');
   if (Object.keys(change).length === 0) return single(context, subject);
   const updated = await updateAgentPool(subject, change, editor);
-  if (!updated) {
-    const current = await getAgentPool(subject.id);
-    if (!current) throw notFound('The agent pool was deleted at the same time.');
-    await checkIfMatch(request, current, 'agent pool');
-    throw nameTaken();
-  }
+  if (!updated) throw await refusedChange(request, 'agent pool', await getAgentPool(subject.id), nameTaken());
   return single(context, updated);
 };
 

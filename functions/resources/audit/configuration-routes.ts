@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, json, ok, one, type Resource } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
 import { derivedId } from '#platform/store/id.ts';
@@ -8,7 +9,7 @@ import type { Organization } from '#resources/organizations/records.ts';
 
 /**
  * Settings of the audit trail that clients read (go-tfe: organization audit configurations). The trail is always on,
- * and there is no log streaming.
+ * and it is exported by export-routes.ts instead of HCP's log streaming.
  */
 
 const document = ({ name, externalId, createdAt }: Organization): Resource => ({
@@ -26,10 +27,11 @@ const document = ({ name, externalId, createdAt }: Organization): Resource => ({
     'updated-at': createdAt,
   },
   relationships: { organization: one('organizations', name) },
-  links: { self: `/api/v2/organizations/${name}/audit-configuration` },
+  links: { self: `/api/v2/organizations/${nameOf(name)}/audit-configuration` },
 });
 
-const noStreaming = 'is not supported: there is no log streaming. Read GET /api/v2/organization/audit-trail';
+const noStreaming =
+  'is not supported: there is no log streaming to HCP. Export the trail with PUT /api/v2/organizations/NAME/audit-export';
 
 const attributes = {
   'audit-trails': v.optional(

@@ -1,5 +1,5 @@
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet } from '#platform/store/table.ts';
+import { batchGet, get } from '#platform/store/table.ts';
 import type { AuditEvent } from './records.ts';
 
 /** Adds the names of existing resources to audit events, so that readers need not look up ids. */
@@ -19,7 +19,7 @@ const keysOf: Record<string, (id: string, workspaceId: string | undefined) => Ke
 };
 
 const keyOf = ({ resource: { type, id }, meta }: AuditEvent): Key | undefined =>
-  id !== null && Object.hasOwn(keysOf, type) ? keysOf[type]?.(id, meta?.workspace_id) : undefined;
+  id === null ? undefined : keysOf[type]?.(id, meta?.workspace_id);
 
 interface Named extends Key {
   /** Absent on variables, whose workspace is in the trail's organization. */
@@ -34,18 +34,28 @@ interface Named extends Key {
 
 const longestName = 80;
 
+const nameFrom = (item: Named | undefined, { organization, resource }: AuditEvent): string | undefined => {
+  const isHere = item && !item.deletedAt && (item.organization === organization || resource.type === 'var');
+  return isHere ? (item.name ?? item.message ?? item.key)?.split('\n')[0]?.slice(0, longestName) : undefined;
+};
+
+/** Current name of the event's resource. 1 read. */
+export const nameOfResource = async (event: AuditEvent): Promise<string | undefined> => {
+  const key = keyOf(event);
+  return key && nameFrom(await get<Named>(key), event);
+};
+
 /**
- * Adds the name of each event's resource to `meta`. Leaves out resources of other organizations, whose ids a caller
- * can put into a path. 1 read per 100 resources.
+ * Adds the name of each event's resource to `meta`: the current one, or that of a deleted resource when the event was
+ * recorded. Leaves out resources of other organizations, whose ids a caller can put into a path. 1 read per 100
+ * resources.
  */
-export const withNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
+export const withNames = async (events: AuditEvent[]): Promise<AuditEvent[]> => {
   const items = await batchGet<Named>(events.flatMap((event) => keyOf(event) ?? []));
   const byKey = new Map(items.map((item) => [`${item.pk} ${item.sk}`, item]));
   return events.map((event) => {
     const key = keyOf(event);
-    const item = key && byKey.get(`${key.pk} ${key.sk}`);
-    const isHere = item && !item.deletedAt && (item.organization === organization || event.resource.type === 'var');
-    const name = isHere ? (item.name ?? item.message ?? item.key)?.split('\n')[0]?.slice(0, longestName) : undefined;
+    const name = nameFrom(key && byKey.get(`${key.pk} ${key.sk}`), event) ?? event.name;
     return name ? { ...event, meta: { ...event.meta, name } } : event;
   });
 };

@@ -16,7 +16,7 @@ export interface AuditEvent {
   /** Id of a user, or of the account of a team or organization. */
   actor: string;
   /** Kind of the token, or the platform on behalf of the actor. */
-  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'run' | 'task' | 'platform';
+  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'scim' | 'run' | 'task' | 'platform';
   tokenId?: string;
   requestId?: string;
   /** IP address and user agent of the request. */
@@ -26,7 +26,10 @@ export interface AuditEvent {
   action: string;
   allowed: boolean;
   /** Status of the response if the request failed. */
-  failed?: number;
+  failed?: number | undefined;
+  /** Names at that time, for resources that do not exist any more. */
+  name?: string;
+  workspaceName?: string;
   /** Id of the workspace; for actions of the platform on a run, also the workspace's name. */
   meta?: Record<string, string>;
 }
@@ -113,7 +116,7 @@ async function* eventsIn(pk: string, from: string, direction: Direction): AsyncG
   for await (const item of itemsIn(pk, from, direction)) {
     const isEvent = 'id' in item;
     if (direction === 'backward') {
-      if (isEvent) yield failed === undefined ? item : { ...item, failed };
+      if (isEvent) yield { ...item, failed };
       failed = isEvent ? undefined : item.failed;
       continue;
     }
@@ -132,19 +135,18 @@ const orderOf = ({ at, id }: AuditEvent): string => `${at}#${id}`;
 
 /** Merges sorted sources into one sorted sequence. */
 async function* merged(sources: AsyncGenerator<AuditEvent>[], direction: Direction): AsyncGenerator<AuditEvent> {
-  const isBefore = (a: AuditEvent, b: AuditEvent) =>
-    direction === 'forward' ? orderOf(a) < orderOf(b) : orderOf(a) > orderOf(b);
-  const heads = await Promise.all(sources.map((source) => source.next()));
+  const sign = direction === 'forward' ? 1 : -1;
+  const byOrder = (a: AuditEvent, b: AuditEvent) => sign * (orderOf(a) < orderOf(b) ? -1 : 1);
+  const next = async (source: AsyncGenerator<AuditEvent>) => {
+    const { value } = await source.next();
+    return value ? [{ source, value }] : [];
+  };
+  const heads = (await Promise.all(sources.map(next))).flat();
   for (;;) {
-    let first = -1;
-    for (const [i, head] of heads.entries()) {
-      const before = heads[first];
-      if (!head.done && (!before || before.done || isBefore(head.value, before.value))) first = i;
-    }
-    const head = heads[first];
-    if (!head || head.done) return;
-    yield head.value;
-    heads[first] = await (sources[first] as AsyncGenerator<AuditEvent>).next();
+    const first = heads.sort((a, b) => byOrder(a.value, b.value)).shift();
+    if (!first) return;
+    yield first.value;
+    heads.push(...(await next(first.source)));
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Answer, json } from '#api/answer.ts';
-import { addressRefused, badRequest, forbidden, tooLongToken } from '#api/errors.ts';
+import { addressRefused, badRequest, forbidden, organizationRenamed, tooLongToken } from '#api/errors.ts';
 import { includable } from '#api/include.ts';
+import { isNamed, keyOfRenamed, nameOf } from '#api/naming.ts';
 import { pageOf, totalOf } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Call, checkRefusal, type Route, userRoute } from '#api/route.ts';
@@ -8,10 +9,7 @@ import { permitsCaller } from '#resources/ip-allowlists/enforcement.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { outlives, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import { membershipsOf } from '#resources/users/memberships.ts';
-import { getUsers } from '#resources/users/users.ts';
-import { getWorkspaces } from '#resources/workspaces/records.ts';
-import { auditEventDocument, outcomeOf } from './document.ts';
-import { withNames } from './names.ts';
+import { auditDocuments, outcomeOf } from './document.ts';
 import { type AuditEvent, type Direction, eventsSince } from './records.ts';
 
 /** HCP Terraform's default and maximum. */
@@ -65,12 +63,14 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
   const named = request.query.get(parameter);
   // An audit trail token has no other use.
   if (principal.kind === 'audit-trails' && principal.organization) return principal.organization;
-  const all = named ? [named] : (await membershipsOf(principal.userId)).map(({ organization }) => organization);
+  const key = named && ((await keyOfRenamed(named)) ?? named);
+  const all = key ? [key] : (await membershipsOf(principal.userId)).map(({ organization }) => organization);
   const readable: string[] = [];
   for (const organization of all) {
     if ((await principal.on({ organization })).has('audit:read')) readable.push(organization);
   }
   const [first, another] = readable;
+  if (first && named && !isNamed(first, named)) throw organizationRenamed({ former: named, current: nameOf(first) });
   if (!first) {
     for (const organization of all) await checkRefusal(principal, organization, request.address);
     throw forbidden(
@@ -78,33 +78,8 @@ const organizationOf = async ({ request, principal }: Call): Promise<string> => 
     );
   }
   if (another)
-    throw badRequest(`${parameter} is required. Name an organization, e.g. ${parameter}=${first}.`, parameter);
+    throw badRequest(`${parameter} is required. Name an organization, e.g. ${parameter}=${nameOf(first)}.`, parameter);
   return first;
-};
-
-const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
-  const ids = [...new Set(events.map(({ actor }) => actor))];
-  return new Map((await getUsers(ids)).map(({ id, username }) => [id, username]));
-};
-
-const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined => {
-  if (meta?.workspace !== undefined) return undefined;
-  return meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
-};
-
-/**
- * Adds the workspace's name to events that contain only its id. 1 read per batch. Leaves out workspaces of other
- * organizations, as in names.ts.
- */
-const withWorkspaceNames = async (organization: string, events: AuditEvent[]): Promise<AuditEvent[]> => {
-  const ids = new Set(events.flatMap((event) => namelessWorkspace(event) ?? []));
-  const here = (await getWorkspaces([...ids])).filter((workspace) => workspace.organization === organization);
-  const names = new Map(here.map(({ id, name }) => [id, name]));
-  return events.map((event) => {
-    const id = namelessWorkspace(event);
-    const workspace = id && names.get(id);
-    return workspace ? { ...event, meta: { ...event.meta, workspace_id: id, workspace } } : event;
-  });
 };
 
 const withExtras = includable('names');
@@ -135,24 +110,19 @@ const readTrail = async (call: Call): Promise<Answer> => {
     if (++matched > page * size) break;
     if (matched > (page - 1) * size) events.push(event);
   }
-  const [record, names, named] = await Promise.all([
-    getOrganization(organization),
-    namesOf(events),
-    withWorkspaceNames(organization, events),
-  ]);
+  const record = await getOrganization(organization);
   // An audit trail token has no membership that could carry limits and the allowlist flag, so both are checked here.
-  if (record && outlives(principal.kind, principal.lifetimeMs, tokenLimits(record))) throw tooLongToken(organization);
+  if (record && outlives(principal.kind, principal.lifetimeMs, tokenLimits(record)))
+    throw tooLongToken(nameOf(organization));
   const unchecked = principal.kind === 'audit-trails' && record?.ipAllowlists !== undefined;
   if (unchecked && !(await permitsCaller(organization, request.address))) {
-    throw addressRefused(organization, request.address);
+    throw addressRefused(nameOf(organization), request.address);
   }
   const total = totalOf({ page, size }, matched, matched > page * size);
   const pages = Math.max(1, Math.ceil(total / size));
-  const organizationId = record?.externalId ?? null;
-  const shown = withExtras.of(request).has('names') ? await withNames(organization, named) : named;
-  const data = shown.map((event) =>
-    auditEventDocument(event, { organizationId, actor: names.get(event.actor) ?? null }),
-  );
+  const data = await auditDocuments(record ?? { name: organization }, events, {
+    withResources: withExtras.of(request).has('names'),
+  });
   const pagination = {
     current_page: page,
     prev_page: page > 1 ? page - 1 : null,

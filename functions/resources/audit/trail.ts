@@ -3,9 +3,11 @@ import type { Answer } from '#api/answer.ts';
 import type { AuditAction } from '#api/audit-action.ts';
 import type { AuditContext } from '#api/authority.ts';
 import { ApiError } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { type ChangeRecord, keepRecord, recorded } from '#platform/store/change-record.ts';
 import { logError } from '#platform/store/log.ts';
 import { membershipsOf } from '#resources/users/memberships.ts';
+import { nameOfResource } from './names.ts';
 import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
 
 /**
@@ -14,7 +16,7 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  */
 
 const eventOf = (
-  { request, principal, auditAction, organization, id, workspaceId }: AuditContext,
+  { request, principal, auditAction, organization, id, name, workspaceId, workspaceName, breakGlass }: AuditContext,
   allowed: boolean,
 ): AuditEvent => ({
   id: randomUUID(),
@@ -28,12 +30,24 @@ const eventOf = (
   agent: request.header('user-agent')?.slice(0, 200),
   resource: {
     type: auditAction.type,
-    id: id ?? (auditAction.parameter ? (request.params[auditAction.parameter] ?? null) : null),
+    id: id ?? idIn(request, auditAction),
   },
   action: auditAction.action,
   allowed,
-  ...(workspaceId ? { meta: { workspace_id: workspaceId } } : {}),
+  name,
+  workspaceName,
+  ...metaOf({ ...(workspaceId ? { workspace_id: workspaceId } : {}), ...(breakGlass ? breakGlassMeta : {}) }),
 });
+
+const breakGlassMeta = { break_glass: 'true' };
+
+const metaOf = (meta: Record<string, string>): Pick<AuditEvent, 'meta'> => (Object.keys(meta).length ? { meta } : {});
+
+const idIn = ({ params }: AuditContext['request'], { parameter }: AuditAction): string | null => {
+  const id = parameter ? params[parameter] : undefined;
+  // Path parameters have the key of a renamed organization.
+  return id && parameter === 'organization' ? nameOf(id) : (id ?? null);
+};
 
 /** 1 write. */
 export const recordRefusal = (context: AuditContext): Promise<void> => keepEvent(eventOf(context, false));
@@ -66,8 +80,7 @@ const withAuditEvents = async (
   reading?.catch(() => {});
   try {
     const answer = await recorded(record, handle);
-    if ((answer.statusCode ?? 200) >= 400) await failed(answer.statusCode ?? 500);
-    else await keepRecord(record);
+    await keepRecord(record);
     return answer;
   } catch (error) {
     await failed(statusOf(error)).catch((why) => logError('malformed audit event', why));
@@ -75,10 +88,14 @@ const withAuditEvents = async (
   }
 };
 
+/** The name of a resource that was not read for the request, such as a variable of a workspace. */
+const named = async (event: AuditEvent): Promise<AuditEvent> =>
+  event.name === undefined ? { ...event, name: await nameOfResource(event) } : event;
+
 export const withAudit = (context: AuditContext, handle: () => Promise<Answer>): Promise<Answer> => {
   const event = eventOf(context, true);
   return withAuditEvents(
-    async () => [event],
+    async () => [context.request.method === 'DELETE' ? await named(event) : event],
     { auditAction: context.auditAction, method: context.request.method },
     handle,
   );
@@ -97,7 +114,11 @@ export const withAuditInAllOrganizations = async (
   const events = async () =>
     createsOrganization
       ? []
-      : (await membershipsOf(principal.userId)).map(({ organization }) => ({ ...event, organization }));
+      : (await membershipsOf(principal.userId)).map(({ organization, breakGlass }) => ({
+          ...event,
+          ...(breakGlass && !principal.sso ? { meta: breakGlassMeta } : {}),
+          organization,
+        }));
   const answer = await withAuditEvents(events, { auditAction, method: request.method }, handle);
   // The organization did not exist before this request.
   if (createsOrganization) {

@@ -1,16 +1,25 @@
-import { inWorkspace, param } from '#api/finders.ts';
+import { byId, inOrganization, inWorkspace } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
+import { isModule } from '#platform/store/keys.ts';
 import { type ConfigurationVersion, getConfigurationVersion } from './records.ts';
 
-export const configurationVersion: Finder<ConfigurationVersion> = {
+export const configurationVersion = byId({
   what: 'configuration version',
   parameter: 'version',
-  find: (request) => getConfigurationVersion(param(request, 'version')),
+  get: getConfigurationVersion,
   ...inWorkspace,
+});
+
+/** Also finds the versions of a module's tests, for users with permission to run the tests. */
+export const readableConfigurationVersion: Finder<ConfigurationVersion> = {
+  ...configurationVersion,
+  visibleWith: ({ workspaceId }) => (isModule(workspaceId) ? 'registry:read' : inWorkspace.visibleWith),
+  needs: ({ workspaceId }, permission) => (isModule(workspaceId) ? 'registry:write-modules' : permission),
+  scope: (version) => (isModule(version.workspaceId) ? inOrganization(version) : inWorkspace.scope(version)),
 };
 
 /** A run task may read the configuration of its own run. */
 export const taskConfigurationVersion: Finder<ConfigurationVersion> = {
-  ...configurationVersion,
+  ...readableConfigurationVersion,
   ofTask: ({ id }, run) => run.configurationVersionId === id,
 };

@@ -35,8 +35,9 @@ const latestOf = async (
     for (const version of await versionsOf(pointers.slice(i, i + 10))) {
       if (version.speculative || (version.provisional && !version.adoptedAt)) continue;
       const checked = mayStillBeUploaded(version) ? await checkUpload(version) : version;
-      // The run waits for a commit that is being fetched.
+      // The run waits for a commit that is being fetched, and has an archived one fetched again.
       if (checked.status === 'uploaded' || checked.status === 'fetching') return checked;
+      if (checked.commitArchive && checked.status === 'archived') return checked;
       if (failedCommits && checked.commitArchive && checked.status === 'errored') return checked;
     }
   }

@@ -66,15 +66,17 @@ const keepReadme = async (version: ConfigurationVersion, directory: string): Pro
 
 /**
  * README of the working directory, or else of the root; undefined when there is none. Reads the archive on the first
- * request, and again after the working directory changed.
+ * request, and again after the working directory changed. An archived configuration keeps the README that was found.
  * @param directory relative to the configuration's root, null for the root
  */
 export const readReadme = async (
   version: ConfigurationVersion,
   directory: string | null,
 ): Promise<string | undefined> => {
-  if (version.status !== 'uploaded') return undefined;
-  const { readme } = version;
-  if (readme?.directory !== (directory ?? '')) return keepReadme(version, directory ?? '');
+  const { readme, status } = version;
+  if (status !== 'uploaded' && status !== 'archived') return undefined;
+  if (readme?.directory !== (directory ?? '')) {
+    return status === 'uploaded' ? keepReadme(version, directory ?? '') : undefined;
+  }
   return readme.key === null ? undefined : (await getObject(readme.key))?.toString('utf8');
 };

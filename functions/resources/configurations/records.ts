@@ -48,6 +48,8 @@ export interface ConfigurationVersion {
   runId: string;
   /** Runs that were created before the upload finished. */
   awaitedBy?: Set<string>;
+  /** Runs created from a commit since its archive was last checked (version-control/archive-unused.ts). */
+  usedBy?: Set<string>;
   /** Shown to users when `status` is errored. */
   errorMessage?: string;
   /** Size of the uploaded archive in bytes. */

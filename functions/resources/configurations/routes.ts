@@ -23,7 +23,7 @@ import {
   softDeleteConfiguration,
 } from './backing-data.ts';
 import { configurationVersionDocument, ingressDocument, ingressDocuments } from './document.ts';
-import { configurationVersion, taskConfigurationVersion } from './finder.ts';
+import { configurationVersion, readableConfigurationVersion, taskConfigurationVersion } from './finder.ts';
 import { ingressAttributes } from './ingress-input.ts';
 import { latestConfigurationVersion } from './latest.ts';
 import {
@@ -132,6 +132,11 @@ const manage =
   };
 
 const download = async (version: ConfigurationVersion | undefined): Promise<Answer> => {
+  if (version?.status === 'archived') {
+    throw notFound(
+      `Configuration version ${version.id} is archived: its files were deleted. ${version.commitArchive ? 'The next run that uses it fetches them again.' : 'Upload the configuration again.'}`,
+    );
+  }
   if (version?.status !== 'uploaded' || !version.archive)
     throw notFound('The configuration version has no uploaded content. Upload the configuration first.');
   const { key } = version.archive;
@@ -154,7 +159,7 @@ export const configurationVersionRoutes = (acceptUpload: AcceptUpload): Route[] 
   route('GET', '/workspaces/{workspace}/configuration-versions', 'configuration:read', workspace, listOfWorkspace, {
     include,
   }),
-  route('GET', base, 'configuration:read', configurationVersion, read(acceptUpload), { include }),
+  route('GET', base, 'configuration:read', readableConfigurationVersion, read(acceptUpload), { include }),
   route('GET', `${base}/ingress-attributes`, 'configuration:read', configurationVersion, ingress),
   route('GET', `${base}/download`, 'configuration:read', taskConfigurationVersion, ({ subject }) => download(subject)),
   route('POST', `${base}/actions/archive`, 'run:apply', configurationVersion, archive),

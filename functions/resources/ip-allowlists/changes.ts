@@ -1,5 +1,6 @@
 import { conflict, nameTaken, notFound, outdated, unprocessable } from '#api/errors.ts';
 import { checkIfMatch } from '#api/guard.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Call } from '#api/route.ts';
 import { now } from '#platform/store/time.ts';
 import { getAgentPools } from '#resources/agents/pools/records.ts';
@@ -64,7 +65,7 @@ export const checkOwnPools = async (organization: string, ids: string[]): Promis
   const own = new Set(await livingPools(organization, ids));
   const foreign = ids.findIndex((id) => !own.has(id));
   if (foreign >= 0) {
-    throw unprocessable(`/data/${foreign}/id`, `id: agent pool ${ids[foreign]} not found in ${organization}`);
+    throw unprocessable(`/data/${foreign}/id`, `id: agent pool ${ids[foreign]} not found in ${nameOf(organization)}`);
   }
 };
 

@@ -4,6 +4,7 @@ import { badRequest, notFound } from '#api/errors.ts';
 import { escaped, page } from '#api/page.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { openRoute, type Route } from '#api/route.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { type EmailRecipient, findByToken, unsubscribe, verifyRecipient } from './email-recipients.ts';
 
 /**
@@ -42,7 +43,7 @@ const askToVerify = async (request: ApiRequest): Promise<Answer> => {
   return page(
     200,
     'Confirm notifications',
-    `<p>Send Terraform notifications of <strong>${escaped(recipient.organization)}</strong> to
+    `<p>Send Terraform notifications of <strong>${escaped(await currentName(recipient.organization))}</strong> to
 <strong>${escaped(recipient.email)}</strong>?</p>
 ${form(secret, button('confirm', 'yes', 'Confirm'))}`,
     "'self'",
@@ -55,7 +56,7 @@ const verify = async (request: ApiRequest): Promise<Answer> => {
   return page(
     200,
     'Confirmed',
-    `<p>${escaped(recipient.email)} gets notifications of ${escaped(recipient.organization)}.</p>`,
+    `<p>${escaped(recipient.email)} gets notifications of ${escaped(await currentName(recipient.organization))}.</p>`,
   );
 };
 
@@ -79,7 +80,7 @@ const askToUnsubscribe = async (request: ApiRequest): Promise<Answer> => {
   const name = 'unsubscribe_preference';
   const buttons = [
     ...(token.projectId ? [button(name, 'project', 'From this project only')] : []),
-    button(name, 'all_organization', `From everything of ${recipient.organization}`),
+    button(name, 'all_organization', `From everything of ${await currentName(recipient.organization)}`),
     button(name, 'cancel', 'Keep them'),
   ];
   return page(
@@ -102,7 +103,8 @@ const savePreference = async (request: ApiRequest): Promise<Answer> => {
   }
   if (preference === 'cancel') return page(200, 'Unchanged', '<p>You keep getting notifications.</p>');
   await unsubscribe(recipient, preference === 'project' ? token.projectId : undefined);
-  const scope = preference === 'project' && token.projectId ? 'this project' : recipient.organization;
+  const scope =
+    preference === 'project' && token.projectId ? 'this project' : await currentName(recipient.organization);
   return page(
     200,
     'Unsubscribed',

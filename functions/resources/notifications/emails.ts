@@ -1,6 +1,7 @@
 import { environment } from '#platform/environment.ts';
 import { sendEmail } from '#platform/net/outbound/email.ts';
 import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { emailContent } from '#run/notifications/formats.ts';
 import type { Message } from '#run/notifications/message.ts';
 import {
@@ -52,7 +53,7 @@ const sendTo = async (
   if (!(await countEmail(organization))) return { email, again: false, problem: overLimit };
   const unsubscribeUrl = await linkOf('unsubscribe', configuration, email, projectId);
   const { subject, text } = emailContent(message);
-  const footer = `--\nNotification of ${organization} at ${environment.publicUrl}\nUnsubscribe: ${unsubscribeUrl}`;
+  const footer = `--\nNotification of ${await currentName(organization)} at ${environment.publicUrl}\nUnsubscribe: ${unsubscribeUrl}`;
   const outcome = await sendEmail({ to: email, subject, text: `${text}\n\n${footer}\n`, unsubscribeUrl });
   if (!outcome.again) await end?.(tag);
   if (!outcome.sent) await countFailure(organization, email);
@@ -100,11 +101,12 @@ export const askRecipients = async (configuration: NotificationConfiguration): P
   for (const email of unverified) {
     if (!(await mayAsk(organization, email)) || !(await countEmail(organization))) continue;
     const url = await linkOf('verify', configuration, email);
+    const name = await currentName(organization);
     await sendEmail({
       to: email,
-      subject: `Confirm notifications of ${organization}`,
+      subject: `Confirm notifications of ${name}`,
       text: [
-        `The organization ${organization} at ${environment.publicUrl} wants to send Terraform notifications to this address.`,
+        `The organization ${name} at ${environment.publicUrl} wants to send Terraform notifications to this address.`,
         '',
         `Confirm: ${url}`,
         '',

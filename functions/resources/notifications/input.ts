@@ -131,7 +131,11 @@ export const readNewNotification = (request: ApiRequest, choice: readonly Trigge
   };
 };
 
-/** Only the attributes in the request. @throws {ApiError} 400 or 422 */
+/**
+ * Only the attributes in the request. As in HCP Terraform a request that names no users removes the recipients who are
+ * users: its clients cannot send an empty list.
+ * @throws {ApiError} 400 or 422
+ */
 export const readNotificationChange = (
   request: ApiRequest,
   configuration: NotificationConfiguration,
@@ -158,7 +162,7 @@ export const readNotificationChange = (
   const addresses = attributes['email-addresses'];
   const recipients: Recipients = {
     ...(addresses === undefined ? {} : { emailAddresses: distinct(addresses ?? []) }),
-    ...(related.users ? { userIds: distinct(related.users.data.map(({ id }) => id)) } : {}),
+    ...(related.users || type === 'email' ? { userIds: distinct(related.users?.data.map(({ id }) => id) ?? []) } : {}),
   };
   checkDestination(type, url, recipients);
   return {

@@ -1,6 +1,7 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { ApiError, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Route, route, type Subject } from '#api/route.ts';
@@ -58,7 +59,10 @@ const checkUsers = async (organization: string, userIds: string[] = []): Promise
   const members = new Set((await getMemberships(organization, userIds)).map(({ userId }) => userId));
   const stranger = userIds.find((id) => !members.has(id));
   if (stranger === undefined) return;
-  throw unprocessable('/data/relationships/users', `users: user ${stranger} is not a member of ${organization}`);
+  throw unprocessable(
+    '/data/relationships/users',
+    `users: user ${stranger} is not a member of ${nameOf(organization)}`,
+  );
 };
 
 /** @throws {ApiError} 400 (HCP API: notification configurations) when the response was not successful */
@@ -173,7 +177,7 @@ const update = async (context: Context<FoundNotification>): Promise<Answer> => {
     checkVerified(verification);
   }
   const updated = await changed(context, change, editor);
-  if (change.emailAddresses || change.userIds) await askRecipients(updated);
+  if (change.emailAddresses || change.userIds?.length) await askRecipients(updated);
   return shown(updated);
 };
 

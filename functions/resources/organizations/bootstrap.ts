@@ -5,7 +5,7 @@ import { createOneTimeSecret } from '#resources/users/one-time-secrets.ts';
 import { holderOfUsername, isReserved } from '#resources/users/usernames.ts';
 import { createUser } from '#resources/users/users.ts';
 import { createOrganization } from './create.ts';
-import { defaultOrganizationSettings, getOrganization, isNameTaken, markAsOperators } from './records.ts';
+import { defaultOrganizationSettings, findOrganization, isNameTaken, markAsOperators } from './records.ts';
 
 /**
  * Creates the first organization and its owner for the operator. The owner signs in with a single-use secret, which
@@ -43,7 +43,7 @@ const checkNames = async ({ organization, username }: v.InferOutput<typeof input
 };
 
 const ownerOf = async (request: v.InferOutput<typeof input>): Promise<string> => {
-  const existing = await getOrganization(request.organization);
+  const existing = await findOrganization(request.organization);
   if (existing) {
     if (!request.rotate) {
       throw new Error(

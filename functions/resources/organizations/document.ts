@@ -1,14 +1,15 @@
 import { one } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Granted } from '#api/permissions/granted.ts';
 import { organizationPermissions } from '#api/permissions/reported-permissions.ts';
 import type { Organization } from './records.ts';
 import { tokenLimits } from './token-ttl-record.ts';
 
 export const organizationDocument = (organization: Organization, granted: Granted) => ({
-  id: organization.name,
+  id: nameOf(organization.name),
   type: 'organizations',
   attributes: {
-    name: organization.name,
+    name: nameOf(organization.name),
     'external-id': organization.externalId,
     'created-at': organization.createdAt,
     email: organization.email,
@@ -26,6 +27,8 @@ export const organizationDocument = (organization: Organization, granted: Grante
     'user-tokens-enabled': organization.userTokensEnabled ?? true,
     /** Not in HCP's API; Terraform Enterprise has it for the whole installation. */
     'sso-max-token-age': organization.ssoMaxTokenAge ?? null,
+    /** Not in HCP's API, where the organization's single sign-on requires it of everybody but owners. */
+    'sso-required': organization.ssoRequired ?? false,
     'max-ttl-enabled': tokenLimits(organization) !== undefined,
     'assessments-enforced': organization.assessmentsEnforced,
     'default-execution-mode': organization.defaultExecutionMode,
@@ -52,10 +55,11 @@ export const organizationDocument = (organization: Organization, granted: Grante
     },
   },
   relationships: {
+    'break-glass-owner': one('users', organization.breakGlassOwner),
     'default-agent-pool': one('agent-pools', organization.defaultAgentPoolId),
     'default-project': one('projects', organization.defaultProjectId),
     'entitlement-set': one('entitlement-sets', organization.externalId),
-    subscription: one('subscriptions', `sub-${organization.name}`),
+    subscription: one('subscriptions', `sub-${nameOf(organization.name)}`),
   },
-  links: { self: `/api/v2/organizations/${organization.name}` },
+  links: { self: `/api/v2/organizations/${nameOf(organization.name)}` },
 });

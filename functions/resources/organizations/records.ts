@@ -1,3 +1,4 @@
+import { keyOfRenamed, noteName } from '#api/naming.ts';
 import type { Edited } from '#platform/store/edits.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import type { NameCounts } from '#platform/store/name-index.ts';
@@ -6,6 +7,7 @@ import { membershipsOf } from '#resources/users/memberships.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import type { Engine } from '#run/engine.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
+import type { ModuleSharing } from './module-sharing-record.ts';
 import type { TtlPolicies } from './token-ttl-record.ts';
 
 export interface OrganizationSettings {
@@ -25,6 +27,10 @@ export interface OrganizationSettings {
   userTokensEnabled?: boolean;
   /** Maximum minutes since a user's last sign-in at the issuer for their tokens to be accepted; null = no limit. */
   ssoMaxTokenAge?: number | null;
+  /** Members act by single sign-on only (sso-required.ts). Absent in older records: false. */
+  ssoRequired?: boolean;
+  /** Id of the owner who is exempt; set while single sign-on is required. */
+  breakGlassOwner?: string | null;
   maxTtlEnabled?: TtlPolicies['maxTtlEnabled'];
   /**
    * Kept for clients, without effect as in HCP Terraform while `saml-enabled` is false. The group of the owners team
@@ -54,6 +60,8 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   allowForceDeleteWorkspaces: false,
   userTokensEnabled: true,
   ssoMaxTokenAge: null,
+  ssoRequired: false,
+  breakGlassOwner: null,
   maxTtlEnabled: false,
   ownersTeamSamlRoleId: null,
   assessmentsEnforced: false,
@@ -64,9 +72,18 @@ export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = 
   terraformBuildWorkerApplyTimeout: null,
 };
 
-export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'maxTtlEnabled'>, NameCounts, Edited {
-  /** The organization's id in the API. It cannot be changed, because every record contains it. */
+export interface Organization
+  extends OrganizationSettings,
+    Omit<TtlPolicies, 'maxTtlEnabled'>,
+    ModuleSharing,
+    NameCounts,
+    Edited {
+  /** The key by which every record refers to it: its first name. */
   name: string;
+  /** The current name, its id in the API; absent while it has its first name. */
+  shownName?: string;
+  /** Names that it was given by renames. */
+  names?: Set<string>;
   /** `org-…`. */
   externalId: string;
   createdAt: string;
@@ -84,6 +101,8 @@ export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'm
   hasProviderSets?: true;
   /** Version of the IP allowlists that restrict callers; repeated on memberships and agent tokens. */
   ipAllowlists?: number;
+  /** A directory decides who is a member, instead of the issuer's groups (resources/scim/). */
+  hasDirectory?: true;
   /** Quotas for environments exist. */
   hasQuotas?: true;
   /** Deleted; its name stays reserved (organization-end.ts). */
@@ -93,12 +112,36 @@ export interface Organization extends OrganizationSettings, Omit<TtlPolicies, 'm
 export const living = (organization: Organization | undefined): Organization | undefined =>
   organization?.deletedAt ? undefined : organization;
 
+/** Notes its name for the documents of the request. */
+const noted = (organization: Organization | undefined): Organization | undefined => {
+  if (organization) noteName(organization.name, organization.shownName);
+  return organization;
+};
+
 export const getOrganization = async (name: string): Promise<Organization | undefined> =>
-  living(await get<Organization>(keys.organization(name)));
+  noted(living(await get<Organization>(keys.organization(name))));
+
+/** By its current or a former name: 1 read, or 3 for one that was renamed. */
+export const lookUpOrganization = async (name: string): Promise<Organization | undefined> =>
+  (await getOrganization(name)) ?? (await getRenamed(name));
+
+/** By its current name only. */
+export const findOrganization = async (name: string): Promise<Organization | undefined> => {
+  const organization = await lookUpOrganization(name);
+  return (organization?.shownName ?? organization?.name) === name ? organization : undefined;
+};
+
+/** For messages that are sent outside of requests. 1 read. */
+export const currentName = async (key: string): Promise<string> => (await getOrganization(key))?.shownName ?? key;
+
+const getRenamed = async (name: string): Promise<Organization | undefined> => {
+  const key = await keyOfRenamed(name);
+  return key === undefined ? undefined : getOrganization(key);
+};
 
 /** Ordered by name; missing ones are left out. 1 read per 100. */
 export const getOrganizations = async (names: string[]): Promise<Organization[]> =>
-  (await batchGet<Organization & Key>(names.map(keys.organization))).filter(living);
+  (await batchGet<Organization & Key>(names.map(keys.organization))).filter((one) => noted(living(one)));
 
 /** Whether an organization has or had the name: names are never reused. */
 export const isNameTaken = async (name: string): Promise<boolean> =>

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
-import { forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { conflict, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { noKeys, noStacks, type OtherFields } from '#api/known-attributes.ts';
 import { email, organizationName } from '#api/names.ts';
+import { isNamed, nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import { type Call, type Context, checkRefusal, type Route, route, userRoute } from '#api/route.ts';
@@ -29,6 +30,8 @@ import {
   type Organization,
   type OrganizationSettings,
 } from './records.ts';
+import { hasUnfinishedRuns, maxNames, renameOrganization } from './rename.ts';
+import { carrySso, settleSso } from './sso-required.ts';
 import { subscriptionDocument } from './subscription.ts';
 import { carryTokenAge } from './token-age.ts';
 import { carryTokenLimits, checkOwnToken } from './token-ttl.ts';
@@ -36,6 +39,7 @@ import { tokenLimits } from './token-ttl-record.ts';
 import { carryUserTokens } from './user-tokens.ts';
 
 const noPublishing = 'the private registry is for one organization';
+const byOperator = 'the operator shares modules, with PATCH admin/organizations/:name';
 
 const otherFields: OtherFields = {
   // HCP Terraform's clients request stacks with every new organization; stacks are not supported.
@@ -48,7 +52,7 @@ const otherFields: OtherFields = {
       subscription`,
   lacking: {
     'enforce-hyok': noKeys,
-    'global-module-sharing': noPublishing,
+    'global-module-sharing': byOperator,
     'global-provider-sharing': noPublishing,
     'recoverable-items-enabled': ['deleted workspaces can always be recovered, for seven days', true],
     'registry-monorepo-support-enabled': noPublishing,
@@ -56,7 +60,7 @@ const otherFields: OtherFields = {
     'data-retention-policy':
       'policies have a route of their own, relationships/data-retention-policy of the organization',
     'default-agent-pool': 'a new organization has no agent pools yet; set it later',
-    'module-producers': noPublishing,
+    'module-producers': byOperator,
     'provider-producers': noPublishing,
     'primary-hyok-configuration': noKeys,
     'stacks-default-agent-pool': noStacks,
@@ -88,6 +92,7 @@ const settings = {
   'allow-force-delete-workspaces': setting(v.boolean()),
   'user-tokens-enabled': setting(v.boolean()),
   'sso-max-token-age': setting(minutes),
+  'sso-required': setting(v.boolean()),
   'max-ttl-enabled': setting(v.boolean()),
   'owners-team-saml-role-id': setting(v.nullable(text(250))),
   'assessments-enforced': setting(v.boolean()),
@@ -97,7 +102,10 @@ const settings = {
   'terraform-build-worker-apply-timeout': setting(timeLimit),
 };
 
-const relationships = { 'default-agent-pool': v.optional(toOne('agent-pools')) };
+const relationships = {
+  'default-agent-pool': v.optional(toOne('agent-pools')),
+  'break-glass-owner': v.optional(toOne('users')),
+};
 
 /** Completes the requested execution mode with the requested agent pool. */
 const settlePool = async (
@@ -118,9 +126,10 @@ const settlePool = async (
 const listIncludes = includable('subscription');
 const readIncludes = includable('subscription', 'entitlement_set', 'default_project');
 
-/** Some valid tokens have no access to the organization: by age, lifetime or address. */
+/** Some valid tokens have no access to the organization: by age, lifetime, address or the way of signing in. */
 const restrictsTokens = (organization: Organization): boolean =>
   (organization.ssoMaxTokenAge ?? null) !== null ||
+  organization.ssoRequired === true ||
   organization.ipAllowlists !== undefined ||
   tokenLimits(organization) !== undefined;
 
@@ -129,8 +138,10 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
   const include = listIncludes.of(request);
   const [both, byName, byEmail] = ['q', 'q[name]', 'q[email]'].map((q) => (request.query.get(q) ?? '').toLowerCase());
   const fits = ({ name, email }: Organization) =>
-    `${name}\n${email}`.toLowerCase().includes(both ?? '') &&
-    name.toLowerCase().includes(byName ?? '') &&
+    `${nameOf(name)}\n${email}`.toLowerCase().includes(both ?? '') &&
+    nameOf(name)
+      .toLowerCase()
+      .includes(byName ?? '') &&
     email.toLowerCase().includes(byEmail ?? '');
   const fitting = (await listOrganizations(principal.userId)).filter(fits);
   const isOpen = async (organization: Organization) =>
@@ -182,6 +193,24 @@ const read = async ({ request, subject, principal, granted }: Context<InOrganiza
   return withEtag(answer, subject.record);
 };
 
+const nameField = '/data/attributes/name';
+
+/** @throws {ApiError} 409 or 422 */
+const checkRenamable = async (organization: Organization, name: string): Promise<void> => {
+  const names = organization.names ?? new Set();
+  if (names.size >= maxNames && !names.has(name) && name !== organization.name) {
+    throw unprocessable(
+      nameField,
+      `name: an organization can have ${maxNames} names in its life; it had ${[...names].join(', ')}`,
+    );
+  }
+  if (await hasUnfinishedRuns(organization)) {
+    throw conflict(
+      'Runs are in progress, which use the name. Lock the workspaces, wait for the runs or cancel them, and rename the organization then.',
+    );
+  }
+};
+
 const update = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject, granted, principal } = context;
   const { attributes, relationships: related } = readData(
@@ -190,23 +219,20 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
     relationships,
     otherFields,
   );
-  if (attributes.name !== undefined && attributes.name !== subject.organization) {
-    throw unprocessable(
-      '/data/attributes/name',
-      'name: organizations cannot be renamed. Create another one and move the workspaces',
-    );
-  }
+  const renames = attributes.name !== undefined && !isNamed(subject.organization, attributes.name);
+  if (renames) await checkRenamable(subject.record, attributes.name ?? '');
   const change: Partial<OrganizationSettings> = settingsFrom(attributes, defaultOrganizationSettings);
   if (attributes.email) change.email = attributes.email;
   await settlePool(change, related['default-agent-pool'], subject.record);
+  await settleSso(change, related['break-glass-owner'], subject.record, principal);
   if (change.maxTtlEnabled) {
     checkOwnToken(principal, { ...subject.record, ...change }, '/data/attributes/max-ttl-enabled');
   }
   const editor = await editorOf(context, subject.record, 'organization');
   const changes = Object.keys(change).length > 0;
-  const organization = changes
-    ? await withPool(() => updateOrganization(subject.record, change, editor))
-    : subject.record;
+  const changed = changes ? await withPool(() => updateOrganization(subject.record, change, editor)) : subject.record;
+  const organization = changed && renames ? await renameOrganization(changed, attributes.name ?? '') : changed;
+  if (organization === 'name taken') throw nameTaken();
   if (!organization) {
     const current = await getOrganization(subject.organization);
     if (current) await checkIfMatch(request, current, 'organization');
@@ -215,6 +241,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
   if (change.ssoMaxTokenAge !== undefined) await carryTokenAge(organization);
   if (change.maxTtlEnabled !== undefined) await carryTokenLimits(organization);
+  if (change.ssoRequired !== undefined || change.breakGlassOwner !== undefined) await carrySso(organization);
   if (change.assessmentsEnforced) await startHealthTimers(organization.name);
   if (change.defaultAgentPoolId !== undefined) await inheritFromOrganization(organization);
   return withEtag(ok(organizationDocument(organization, granted)), organization);

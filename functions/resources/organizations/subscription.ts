@@ -1,4 +1,7 @@
 import { one, type Resource } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
+import { environment } from '#platform/environment.ts';
+import { ceilingOf } from '#run/slots.ts';
 import { entitlementsDocument } from './entitlement-document.ts';
 import type { Organization } from './records.ts';
 
@@ -31,7 +34,7 @@ export const featureSetDocument = (): Resource => {
 };
 
 /** Contains the organization's name, so that finding it takes no extra read. */
-const idOf = ({ name }: Organization): string => `sub-${name}`;
+const idOf = ({ name }: Organization): string => `sub-${nameOf(name)}`;
 
 export const subscriptionDocument = (record: Organization): Resource => ({
   id: idOf(record),
@@ -40,7 +43,7 @@ export const subscriptionDocument = (record: Organization): Resource => ({
     'is-active': true,
     'start-at': record.createdAt,
     'end-at': null,
-    'runs-ceiling': null,
+    'runs-ceiling': ceilingOf(environment.maxRunners, record.name) ?? null,
     'agents-ceiling': null,
     'contract-start-at': null,
     'contract-user-limit': null,

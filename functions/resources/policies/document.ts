@@ -1,6 +1,7 @@
 import { many, one } from '#api/answer.ts';
 import type { Variable } from '#resources/variables/records.ts';
 import { vcsRepoDocument } from '#resources/workspaces/document.ts';
+import { isEvaluated } from '#run/policies.ts';
 import type { Policy } from './records.ts';
 import type { PolicySet } from './set-records.ts';
 import type { PolicySetVersion } from './set-version-records.ts';
@@ -21,6 +22,8 @@ export const policyDocument = (policy: Policy) => ({
     enforce: policy.contentKey
       ? [{ path: `${policy.name}.${policy.kind === 'opa' ? 'rego' : 'sentinel'}`, mode: policy.enforcementLevel }]
       : [],
+    // Null if it compiles.
+    'uncompiled-reason': policy.uncompiled ?? null,
     'policy-set-count': policy.policySetIds?.size ?? 0,
     'updated-at': policy.updatedAt,
   },
@@ -46,10 +49,11 @@ export const policySetDocument = (set: PolicySet, unreservedTagKeys?: string[]) 
       description: set.description,
       kind: set.kind,
       global: set.global,
-      overridable: set.overridable,
+      // In the policy check, the levels of the policies decide.
+      overridable: isEvaluated(set) ? set.overridable : null,
       versioned,
       // HCP Terraform's term for policies that are evaluated in a task stage (HCP API: policy sets).
-      'agent-enabled': set.kind === 'opa',
+      'agent-enabled': isEvaluated(set),
       'policy-tool-version': set.policyToolVersion,
       'policies-path': set.policiesPath,
       'policy-count': versioned ? (set.currentPolicyCount ?? 0) : (set.policyIds?.size ?? 0),
@@ -87,6 +91,7 @@ export const policySetVersionDocument = (version: PolicySetVersion, uploadUrl?: 
     'status-timestamps': version.statusTimestamps,
     error: version.errorMessage === undefined ? null : 'invalid policy set',
     'error-message': version.errorMessage ?? null,
+    'uncompiled-reason': version.uncompiled ?? null,
     'ingress-attributes': version.ingress
       ? {
           'commit-sha': version.ingress.commitSha,

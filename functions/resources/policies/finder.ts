@@ -1,24 +1,17 @@
-import { inOrganization, param } from '#api/finders.ts';
+import { byId, inOrganization, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
-import { getPolicy, type Policy } from './records.ts';
-import { getPolicySet, type PolicySet } from './set-records.ts';
+import { getPolicy } from './records.ts';
+import { getPolicySet } from './set-records.ts';
 import { getPolicySetVersion, type PolicySetVersion } from './set-version-records.ts';
 
-export const policy: Finder<Policy> = {
-  what: 'policy',
-  parameter: 'policy',
-  find: (request) => getPolicy(param(request, 'policy')),
-  visibleWith: 'policy:read',
-  scope: inOrganization,
-};
+export const policy = byId({ what: 'policy', parameter: 'policy', get: getPolicy, visibleWith: 'policy:read' });
 
-export const policySet: Finder<PolicySet> = {
+export const policySet = byId({
   what: 'policy set',
   parameter: 'policySet',
-  find: (request) => getPolicySet(param(request, 'policySet')),
+  get: getPolicySet,
   visibleWith: 'policy:read',
-  scope: inOrganization,
-};
+});
 
 /** Versions are deleted with their policy set. */
 export const policySetVersion: Finder<PolicySetVersion> = {

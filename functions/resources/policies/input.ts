@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { identifier, readData, readWhole, setting, text } from '#api/validation.ts';
 import { givenValue } from '#resources/variables/input.ts';
@@ -124,7 +125,7 @@ export const checkPolicies = async (set: PolicySet, ids: string[], pointer: stri
   );
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
-    const description = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${set.organization}`;
+    const description = `${missing.slice(0, 100)} of kind ${set.kind} in organization ${nameOf(set.organization)}`;
     throw unprocessable(pointer, `policies: policy ${description} not found`);
   }
 };

@@ -1,9 +1,10 @@
 import { getObject, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
-import { type Key, keys, objects } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { keys, objects } from '#platform/store/keys.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { create, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import { createNamed, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 
 /** Individually managed policies (HCP API: policies). The policies of a versioned policy set are in its archive. */
@@ -18,6 +19,8 @@ export interface Policy {
   enforcementLevel: EnforcementLevel;
   /** Key of its source: a new object for each upload, so that a run keeps the source it was created with. */
   contentKey?: string;
+  /** Why its source was not compiled when it was uploaded; absent if it compiles. */
+  uncompiled?: string;
   createdAt: string;
   updatedAt: string;
   /** The sets it belongs to. The sets' own items are authoritative. */
@@ -29,10 +32,12 @@ export type PolicySettings = Pick<Policy, 'description' | 'query' | 'enforcement
 /** Maximum size of a policy's source: it passes through the API's function. */
 export const maxPolicyBytes = 4 * 1024 * 1024;
 
-export const getPolicy = (id: string): Promise<Policy | undefined> => get<Policy>(keys.policy(id));
+export const { read: getPolicy, readAll: getPolicies } = recordsAt<Policy>(keys.policy);
 
-/** Ordered by id; missing policies are left out. */
-export const getPolicies = (ids: string[]): Promise<Policy[]> => batchGet<Policy & Key>(ids.map(keys.policy));
+const names: UniqueNames<Policy> = {
+  key: ({ organization, name }) => keys.policyName(organization, name),
+  find: getPolicy,
+};
 
 /** Undefined when the organization already has a policy with this name. */
 export const createPolicy = async (
@@ -40,8 +45,7 @@ export const createPolicy = async (
 ): Promise<Policy | undefined> => {
   const at = now();
   const policy: Policy = { ...settings, id: newId('pol'), createdAt: at, updatedAt: at };
-  const bears = async (holder: string) => (await getPolicy(holder)) !== undefined;
-  return createUnique(keys.policyName(policy.organization, policy.name), policy.id, bears, async () => {
+  return createNamed(names, policy, async () => {
     await create({ ...keys.policy(policy.id), ...policy });
     return policy;
   });
@@ -54,15 +58,23 @@ export const updatePolicy = (policy: Policy, change: Partial<PolicySettings>): P
     condition: 'attribute_exists(pk)',
   });
 
-/** Undefined when the policy was deleted. */
-export const uploadPolicy = async (policy: Policy, source: string): Promise<Policy | undefined> => {
-  const contentKey = objects.policyContent(policy.id, digestOf(source));
+/** Stores a source, which the policy does not have yet. Returns its key. */
+export const storeSource = async ({ id }: Policy, source: string): Promise<string> => {
+  const contentKey = objects.policyContent(id, digestOf(source));
   await putObject(contentKey, source, 'text/plain; charset=utf-8');
-  return update<Policy>(keys.policy(policy.id), {
-    set: { contentKey, updatedAt: now() },
+  return contentKey;
+};
+
+/** Undefined when the policy was deleted. */
+export const setSource = (
+  { id }: Policy,
+  { contentKey, uncompiled }: Pick<Policy, 'contentKey' | 'uncompiled'>,
+): Promise<Policy | undefined> =>
+  update<Policy>(keys.policy(id), {
+    set: { contentKey, uncompiled, updatedAt: now() },
+    remove: uncompiled === undefined ? ['uncompiled'] : [],
     condition: 'attribute_exists(pk)',
   });
-};
 
 /** Its source; undefined before the first upload. */
 export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Promise<string | undefined> =>
@@ -71,7 +83,7 @@ export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Pr
 /** The caller removes the policy from its sets first. Existing runs keep it. */
 export const deletePolicy = async (policy: Policy): Promise<void> => {
   await remove(keys.policy(policy.id));
-  await releaseUnique(keys.policyName(policy.organization, policy.name), policy.id);
+  await releaseName(names, policy);
 };
 
 /** Records whether the set contains the policy. */
@@ -84,10 +96,4 @@ export const notePolicySets = async (id: string, setId: string, belongs: boolean
 };
 
 /** Ordered by name. */
-export const listPolicyNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
-  const pointers = await queryAll<{ sk: string; holder: string }>({
-    pk: keys.organization(organization).pk,
-    prefix: 'POLICY#',
-  });
-  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLICY#'.length) }));
-};
+export const listPolicyNames = (organization: string) => listNames(organization, 'POLICY#');

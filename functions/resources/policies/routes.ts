@@ -1,11 +1,15 @@
-import { type Answer, created, noContent, ok, plainText } from '#api/answer.ts';
+import { type Answer, created, ok, plainText } from '#api/answer.ts';
 import { ApiError, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { policyKinds } from '#run/policies.ts';
+import { compilePolicies } from './compilation.ts';
+import type { Compilation } from './content.ts';
 import { policyDocument } from './document.ts';
+import { isRego } from './engine/policies-file.ts';
 import { policy } from './finder.ts';
 import { checkOwnPolicies, readNewPolicy, readPolicyChange } from './input.ts';
 import {
@@ -15,11 +19,14 @@ import {
   listPolicyNames,
   maxPolicyBytes,
   type Policy,
+  type PolicySettings,
   readPolicy,
+  setSource,
+  storeSource,
   updatePolicy,
-  uploadPolicy,
 } from './records.ts';
-import { getPolicySets, maxRelated, type PolicySet, relate, unrelate } from './set-records.ts';
+import { frozen } from './run-policies.ts';
+import { getPolicySets, maxRelated, type PolicySet, relate, toolVersionOf, unrelate } from './set-records.ts';
 
 /** Individually managed policies (HCP API: policies). */
 
@@ -53,7 +60,7 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
     (id) => !sets.some((set) => set.id === id && set.organization === subject.organization),
   );
   if (missing)
-    throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${subject.organization}`);
+    throw unprocessable(pointer, `policy-sets: ${missing.slice(0, 100)} not found in ${nameOf(subject.organization)}`);
   for (const set of sets) checkTakes(set, newPolicy.kind, pointer);
   const policy = await createPolicy(newPolicy);
   if (!policy) throw nameTaken();
@@ -66,15 +73,33 @@ const create = async ({ request, subject }: Context<InOrganization>): Promise<An
   return created(policyDocument({ ...policy, policySetIds: new Set(policySetIds) }));
 };
 
+/** A policy in Sentinel has no query, as in HCP Terraform. 1 read if the request has one for a policy of that kind. */
+const withUsedQuery = async (policy: Policy, change: Partial<PolicySettings>): Promise<Partial<PolicySettings>> => {
+  if (policy.kind !== 'sentinel' || !change.query) return change;
+  const source = await readPolicy(policy);
+  return source === undefined || isRego(source) ? change : { ...change, query: null };
+};
+
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
-  const updated = await updatePolicy(subject, readPolicyChange(request, subject));
+  const change = await withUsedQuery(subject, readPolicyChange(request, subject));
+  if (subject.contentKey && change.query && change.query !== subject.query) {
+    const { error } = await compile({ ...subject, ...change });
+    if (error !== undefined) throw unprocessable('/data/attributes/query', `query: does not compile: ${error}`);
+  }
+  const updated = await updatePolicy(subject, change);
   if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
 
-const remove = async ({ subject }: Context<Policy>): Promise<Answer> => {
-  await deleteFromSets(subject);
-  return noContent();
+/** With the engine of each set that it belongs to. */
+const compile = async (policy: Policy): Promise<Compilation> => {
+  const sets = await getPolicySets([...(policy.policySetIds ?? [])]);
+  const versions = [...new Set(sets.length ? sets.map(toolVersionOf) : [''])];
+  const content = { kind: policy.kind, policies: [frozen(policy)] };
+  const results = await Promise.all(versions.map((toolVersion) => compilePolicies({ ...content, toolVersion })));
+  return (
+    results.find(({ error }) => error !== undefined) ?? results.find(({ uncompiled }) => uncompiled !== undefined) ?? {}
+  );
 };
 
 const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
@@ -84,7 +109,11 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
     const detail = `The policy has ${size} bytes; at most ${maxPolicyBytes} are allowed.`;
     throw new ApiError(413, [{ title: 'payload too large', detail }]);
   }
-  const updated = await uploadPolicy(subject, source);
+  const contentKey = await storeSource(subject, source);
+  const { error, uncompiled } = await compile({ ...subject, contentKey });
+  // The body is the policy, so the pointer is to the whole.
+  if (error !== undefined) throw unprocessable('/', `The policy does not compile: ${error}`);
+  const updated = await setSource(subject, { contentKey, uncompiled });
   if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };
@@ -128,7 +157,7 @@ export const policyRoutes: Route[] = [
   route('POST', '/organizations/{organization}/policies', 'policy:write', organization, create),
   route('GET', base, 'policy:read', policy, async ({ subject }) => ok(policyDocument(subject))),
   route('PATCH', base, 'policy:write', policy, update),
-  route('DELETE', base, 'policy:write', policy, remove),
+  route('DELETE', base, 'policy:write', policy, noContentAfter(deleteFromSets)),
   route('PUT', `${base}/upload`, 'policy:write', policy, upload),
   route('GET', `${base}/download`, 'policy:read', policy, download),
 ];

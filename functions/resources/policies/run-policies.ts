@@ -3,9 +3,11 @@ import { objects } from '#platform/store/keys.ts';
 import { open, type SecretContext } from '#platform/store/secrets.ts';
 import { contextOf, listVariables, type Variable } from '#resources/variables/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
-import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
-import { getPolicies } from './records.ts';
-import { type PolicySet, policySetsOf } from './set-records.ts';
+import { isEvaluated } from '#run/policies.ts';
+import type { FrozenPolicy, PolicyContent } from './content.ts';
+import { getPolicies, type Policy } from './records.ts';
+import type { ResultKind } from './result-records.ts';
+import { type PolicySet, policySetsOf, toolVersionOf } from './set-records.ts';
 import { getPolicySetVersion, withNewestVersion } from './set-version-records.ts';
 
 /** The policies that a run has to pass, fixed at its creation. */
@@ -20,28 +22,15 @@ export interface FrozenPolicies {
 
 type FrozenParameter = { key: string } & ({ value: string } | { sealed: string; context: SecretContext });
 
-/** An individually managed policy, with the object that holds its source. */
-export interface FrozenPolicy {
-  name: string;
-  description: string;
-  query: string | null;
-  enforcementLevel: EnforcementLevel;
-  contentKey?: string;
-}
-
-export interface FrozenPolicySet {
+export interface FrozenPolicySet extends PolicyContent {
   id: string;
   name: string;
   description: string;
-  kind: PolicyKind;
+  agentEnabled?: true;
   overridable: boolean;
-  toolVersion: string;
   parameters: FrozenParameter[];
   /** Version of a versioned set. */
   versionId?: string;
-  bundleKey?: string;
-  /** Policies of a set with individually managed ones. */
-  policies?: FrozenPolicy[];
 }
 
 const freezeParameter = (parameter: Variable): FrozenParameter => {
@@ -50,6 +39,14 @@ const freezeParameter = (parameter: Variable): FrozenParameter => {
     ? { key, sealed: Buffer.from(sealed).toString('base64'), context: contextOf(parameter) }
     : { key, value };
 };
+
+export const frozen = ({ name, description, query, enforcementLevel, contentKey }: Policy): FrozenPolicy => ({
+  name,
+  description: description ?? '',
+  query,
+  enforcementLevel,
+  contentKey,
+});
 
 /** The set's current content; undefined while it has no policy to evaluate. */
 const contentOf = async (
@@ -60,15 +57,7 @@ const contentOf = async (
   if (newestVersionId || !policyIds?.size) return undefined;
   const policies = await getPolicies([...policyIds]);
   return {
-    policies: policies
-      .sort((a, b) => (a.name < b.name ? -1 : 1))
-      .map(({ name, description, query, enforcementLevel, contentKey }) => ({
-        name,
-        description: description ?? '',
-        query,
-        enforcementLevel,
-        contentKey,
-      })),
+    policies: policies.sort((a, b) => (a.name < b.name ? -1 : 1)).map(frozen),
   };
 };
 
@@ -81,8 +70,9 @@ const freeze = async (stored: PolicySet): Promise<FrozenPolicySet | undefined> =
       name: set.name,
       description: set.description ?? '',
       kind: set.kind,
+      ...(set.agentEnabled ? { agentEnabled: true as const } : {}),
       overridable: set.overridable,
-      toolVersion: set.policyToolVersion === 'latest' ? '' : (set.policyToolVersion ?? ''),
+      toolVersion: toolVersionOf(set),
       parameters: parameters.map(freezeParameter),
       ...content,
     }
@@ -99,18 +89,18 @@ export const freezePolicies = async (workspace: Home, runId: string, template?: 
   if (sets.length === 0) return {};
   await putObject(objects.runPolicies(runId), JSON.stringify({ sets }), 'application/json');
   return {
-    ...(sets.some(({ kind }) => kind === 'opa') ? { policyEvaluation: true as const } : {}),
-    ...(sets.some(({ kind }) => kind === 'sentinel') ? { policyCheck: true as const } : {}),
+    ...(sets.some(isEvaluated) ? { policyEvaluation: true as const } : {}),
+    ...(sets.some((set) => !isEvaluated(set)) ? { policyCheck: true as const } : {}),
   };
 };
 
-/** The run's sets of a kind. @throws {Error} when they are missing: a run must not continue unchecked */
-export const policySetsOfRun = async (runId: string, kind: PolicyKind): Promise<FrozenPolicySet[]> => {
+/** The run's sets for its policy evaluation, or for its policy check. @throws {Error} when they are missing: a run must not continue unchecked */
+export const policySetsOfRun = async (runId: string, judged: ResultKind): Promise<FrozenPolicySet[]> => {
   const key = objects.runPolicies(runId);
   const content = await getObject(key);
   if (!content) throw new Error(`the policies of run ${runId} are missing (${key})`);
   const { sets } = JSON.parse(content.toString('utf8')) as { sets: FrozenPolicySet[] };
-  return sets.filter((set) => set.kind === kind);
+  return sets.filter((set) => isEvaluated(set) === (judged === 'evaluation'));
 };
 
 export interface OpenParameter {

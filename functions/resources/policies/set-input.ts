@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { readData, readWhole, setting, settingsFrom, text } from '#api/validation.ts';
 import { getProjects } from '#resources/projects/records.ts';
@@ -69,15 +70,15 @@ const noPatterns = { policyUpdatePatterns: [] as string[], tagSelectors: [] as T
 
 type SettingsInput = { [name in keyof typeof settings]?: unknown };
 
-/** Rejects unsupported settings instead of storing them without effect. */
-const checkProvided = (attributes: SettingsInput, ofKind: PolicySet['kind']): void => {
-  if (attributes['agent-enabled'] && ofKind === 'sentinel') {
-    throw unprocessable(
-      '/data/attributes/agent-enabled',
-      'agent-enabled: not supported, policies are evaluated in the policy check. Remove it, or use kind opa for policy evaluations',
-    );
-  }
-};
+/** Only sets of kind `sentinel` can be judged in the policy check instead. */
+const agentEnabledOf = (attributes: SettingsInput, ofKind: PolicySet['kind']): { agentEnabled?: boolean } =>
+  ofKind === 'sentinel' && typeof attributes['agent-enabled'] === 'boolean'
+    ? { agentEnabled: attributes['agent-enabled'] }
+    : {};
+
+/** As in HCP Terraform, a set that returns to the policy check leaves the version of its evaluation behind. */
+const leftVersion = (set: PolicySet, { agentEnabled }: { agentEnabled?: boolean }) =>
+  set.agentEnabled && agentEnabled === false ? { policyToolVersion: null } : {};
 
 const settingsOf = (attributes: Record<string, unknown>): Partial<PolicySetSettings> =>
   settingsFrom(attributes, { name: '', ...defaults, ...noPatterns }) as Partial<PolicySetSettings>;
@@ -104,7 +105,10 @@ const checkTargets = async (set: PolicySet, { relation, ids }: Targets, pointer:
   const existing = new Set(targets.filter((target) => target.organization === set.organization).map(({ id }) => id));
   const missing = ids.find((id) => !existing.has(id));
   if (missing !== undefined) {
-    throw unprocessable(pointer, `${relation}: ${missing.slice(0, 100)} not found in organization ${set.organization}`);
+    throw unprocessable(
+      pointer,
+      `${relation}: ${missing.slice(0, 100)} not found in organization ${nameOf(set.organization)}`,
+    );
   }
 };
 
@@ -122,10 +126,10 @@ export const readNewPolicySet = async (request: ApiRequest, organization: string
     relationships,
     otherFields,
   );
-  checkProvided(attributes, attributes.kind);
   const policySet = {
     ...defaults,
     ...settingsOf(attributes),
+    ...agentEnabledOf(attributes, attributes.kind),
     name: attributes.name,
     kind: attributes.kind,
     organization,
@@ -175,10 +179,10 @@ export const readPolicySetChange = (request: ApiRequest, set: PolicySet): Partia
   const ofKind = v.optional(v.literal(set.kind, `is ${set.kind} and cannot be changed; create another policy set`));
   const entries = { ...settings, name: v.optional(policyName), kind: ofKind };
   const { attributes, relationships: related } = readData(request, entries, relationships, otherFields);
-  checkProvided(attributes, set.kind);
   checkRelated(set, related);
   if (attributes['vcs-repo'] && set.policyIds?.size) throw withoutPolicies();
-  const change = settingsOf(attributes);
+  const agentEnabled = agentEnabledOf(attributes, set.kind);
+  const change = { ...leftVersion(set, agentEnabled), ...settingsOf(attributes), ...agentEnabled };
   const after = { ...set, ...change };
   if (after.tagSelectors?.length) {
     const field = change.global ? 'global' : 'tag-selectors';

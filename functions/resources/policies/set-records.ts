@@ -3,7 +3,8 @@ import { dueIn } from '#platform/store/due.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys, type PolicyScope } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
 import { now, nowAfter } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -27,6 +28,8 @@ export interface PolicySet extends Edited {
   kind: PolicyKind;
   /** Applies to every workspace of the organization. */
   global: boolean;
+  /** A set of kind `sentinel` is part of the policy evaluation instead of the policy check; absent: it is not. */
+  agentEnabled?: boolean;
   /** Failures of its mandatory policies can be overridden; for kind `opa`. */
   overridable: boolean;
   /** Required version of the engine, e.g. `0.44.0`; null: any. */
@@ -73,6 +76,7 @@ export type PolicySetSettings = Pick<
   | 'name'
   | 'description'
   | 'global'
+  | 'agentEnabled'
   | 'overridable'
   | 'policyToolVersion'
   | 'policiesPath'
@@ -82,14 +86,12 @@ export type PolicySetSettings = Pick<
 >;
 
 const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-const living = (set: PolicySet | undefined): PolicySet | undefined => (set?.deletedAt ? undefined : set);
 
-export const getPolicySet = async (id: string): Promise<PolicySet | undefined> =>
-  living(await get<PolicySet>(keys.policySet(id)));
+/** The version of the engine that the set requires; empty: any. */
+export const toolVersionOf = ({ policyToolVersion }: Pick<PolicySet, 'policyToolVersion'>): string =>
+  policyToolVersion === 'latest' ? '' : (policyToolVersion ?? '');
 
-/** Ordered by id; missing sets are left out. */
-export const getPolicySets = async (ids: string[]): Promise<PolicySet[]> =>
-  (await batchGet<PolicySet & Key>(ids.map(keys.policySet))).filter(living);
+export const { read: getPolicySet, readAll: getPolicySets } = recordsAt<PolicySet>(keys.policySet);
 
 /** 1 write; can be repeated. */
 const point = (scope: PolicyScope, setId: string) =>
@@ -205,11 +207,7 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
 };
 
 /** Ordered by name. */
-export const listPolicySetNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
-  const { pk } = keys.organization(organization);
-  const pointers = await queryAll<{ sk: string; holder: string }>({ pk, prefix: 'POLSET#' });
-  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice('POLSET#'.length) }));
-};
+export const listPolicySetNames = (organization: string) => listNames(organization, 'POLSET#');
 
 type Home = Pick<Workspace, 'id' | 'organization' | 'projectId'> & Partial<Pick<Workspace, 'tags'>>;
 
@@ -242,7 +240,7 @@ export const policySetsOf = async (workspace: Home, template?: string): Promise<
     scopes.map(keys.policySetsOf).map(({ pk, sk }) => queryTogether<Pointers>(pk, sk)),
   );
   const ids = new Set(pointers.flat().flatMap((pointer) => [...(pointer.ids ?? [])]));
-  const sets = await getPolicySets([...ids]);
+  const sets = await getPolicySets(ids);
   if (sets.some(({ tagSelectors }) => tagSelectors?.length)) {
     const inherited = (await getProject(projectId))?.tags ?? [];
     const tags = distinct([...inherited, ...(workspace.tags ?? [])]);

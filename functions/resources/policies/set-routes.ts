@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
@@ -13,10 +13,12 @@ import { listReservedTagKeys } from '#resources/tags/reserved-keys/records.ts';
 import { workspaceDocuments } from '#resources/workspaces/document.ts';
 import { getWorkspaces } from '#resources/workspaces/records.ts';
 import { policyKinds } from '#run/policies.ts';
+import { compilePolicies } from './compilation.ts';
 import { policyDocument, policySetDocument, policySetVersionDocument } from './document.ts';
 import { policySet } from './finder.ts';
 import { getPolicies } from './records.ts';
 import { searched } from './routes.ts';
+import { checkEngine, checkPolicies } from './set-compilation.ts';
 import {
   type Relation,
   readNewPolicySet,
@@ -99,6 +101,8 @@ const create =
   <P>(connecting: SetConnecting<P>) =>
   async ({ request, subject, principal }: Context<InOrganization>): Promise<Answer> => {
     const { settings, targets } = await readNewPolicySet(request, subject.organization);
+    const policies = targets.flatMap(({ relation, ids }) => (relation === 'policies' ? ids : []));
+    await checkPolicies(settings, await getPolicies(policies), '/data/relationships/policies');
     const prepared = await connecting.prepare(request, subject.organization);
     let set = await createPolicySet(settings);
     if (!set) throw nameTaken();
@@ -112,6 +116,7 @@ const update =
   async (context: Context<PolicySet>): Promise<Answer> => {
     const { request, subject } = context;
     const change = readPolicySetChange(request, subject);
+    await checkEngine(subject, { ...subject, ...change }, '/data/attributes/policy-tool-version');
     const editor = await editorOf(context, subject, 'policy set');
     const prepared = await connecting.prepare(request, subject.organization, subject);
     const vcsRepo = prepared ? await connecting.connect(prepared, subject.id) : undefined;
@@ -122,16 +127,14 @@ const update =
       return withEtag(ok(await shown(after)), after);
     }
     await connecting.abandon(subject, vcsRepo);
-    const current = await getPolicySet(subject.id);
-    if (!current) throw notFound('The policy set was deleted at the same time.');
-    await checkIfMatch(request, current, 'policy set');
-    throw nameTaken();
+    throw await refusedChange(request, 'policy set', await getPolicySet(subject.id), nameTaken());
   };
 
 /** Idempotent. */
 const change = (relation: Relation, adds: boolean) => async (context: Context<PolicySet>) => {
   const { request, subject } = context;
   const ids = await readRelated(request, subject, relation, adds);
+  if (adds && relation === 'policies') await checkPolicies(subject, await getPolicies(ids), '/data');
   if (adds) await add(subject, { relation, ids }, '/data');
   else await unrelate(subject, related[relation], ids);
   return noContent();
@@ -191,7 +194,7 @@ const included = async (
 };
 
 const read = async (context: Context<PolicySet>): Promise<Answer> => {
-  const set = await withNewestVersion(context.subject);
+  const set = await withNewestVersion(context.subject, compilePolicies);
   return withEtag(ok(await shown(set), await included(context, [set])), set);
 };
 

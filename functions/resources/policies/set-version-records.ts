@@ -3,10 +3,11 @@ import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
 import { batchGet, create, get, queryAll, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
+import type { Compile } from './content.ts';
 import { type ArchiveLimits, archiveLimits, readArchive } from './engine/archive.ts';
 import { type Bundle, bundleOf } from './engine/bundle.ts';
 import { PolicySetError } from './engine/policy-blocks.ts';
-import { getPolicySet, type PolicySet } from './set-records.ts';
+import { getPolicySet, type PolicySet, toolVersionOf } from './set-records.ts';
 
 /** Versions of a policy set: archives that clients upload directly to the bucket (HCP API: policy set versions). */
 export interface PolicySetVersion {
@@ -22,6 +23,8 @@ export interface PolicySetVersion {
   policyCount?: number;
   /** Shown to users when `status` is errored. */
   errorMessage?: string;
+  /** Why its policies were not compiled; absent if they compile. */
+  uncompiled?: string;
   /** For a version from version control: its commit, and the provider's name for `source`. */
   ingress?: { commitSha: string; commitUrl: string; identifier: string };
   source?: string;
@@ -100,14 +103,18 @@ export const listPolicySetVersions = async (
   return { items, total: pointers.length };
 };
 
-type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage'>;
+type Ingested = Pick<PolicySetVersion, 'status' | 'bundleKey' | 'policyCount' | 'errorMessage' | 'uncompiled'>;
 
-/** @param archive its content, or its size in bytes when it is too large */
+/**
+ * @param archive its content, or its size in bytes when it is too large
+ * @param compile undefined where the engine cannot be reached
+ */
 const ingest = async (
   { id }: PolicySetVersion,
-  { policiesPath, kind }: PolicySet,
+  set: PolicySet,
   archive: Buffer | number,
   limits: ArchiveLimits,
+  compile: Compile | undefined,
 ): Promise<Ingested> => {
   try {
     if (typeof archive === 'number') {
@@ -115,12 +122,17 @@ const ingest = async (
         `The archive has ${archive} bytes; at most ${limits.packedBytes} are allowed. Pack only policies.`,
       );
     }
+    const { policiesPath, kind } = set;
     const root = (policiesPath ?? '').replace(/^\.?\/+|\/+$/g, '');
     const bundle = bundleOf(await readArchive(archive, root, limits), kind, root);
     const content = JSON.stringify(bundle);
     const bundleKey = objects.policyBundle(id, digestOf(content));
     await putObject(bundleKey, content, 'application/json');
-    return { status: 'ready', bundleKey, policyCount: bundle.policies.length };
+    const { error, uncompiled } = compile
+      ? await compile({ kind, toolVersion: toolVersionOf(set), bundleKey })
+      : { uncompiled: 'a run needed it before it was read' };
+    if (error !== undefined) throw new PolicySetError(`The policies do not compile: ${error}`);
+    return { status: 'ready', bundleKey, policyCount: bundle.policies.length, uncompiled };
   } catch (error) {
     if (error instanceof PolicySetError) return { status: 'errored', errorMessage: error.message };
     throw error;
@@ -144,11 +156,11 @@ const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> 
  * Checks whether the upload has finished; if so, reads it and sets the status, because clients wait for the status
  * and S3's events arrive late. One request to S3 while pending, none afterwards.
  */
-export const checkPolicyUpload = async (version: PolicySetVersion): Promise<PolicySetVersion> => {
+export const checkPolicyUpload = async (version: PolicySetVersion, compile?: Compile): Promise<PolicySetVersion> => {
   const set = version.status === 'pending' ? await getPolicySet(version.policySetId) : undefined;
   const upload = set && (await getObjectUpTo(objects.upload(uploadName(version.id)), archiveLimits.packedBytes));
   if (upload === undefined) return version;
-  return (await settle(version, await ingest(version, set as PolicySet, upload, archiveLimits))) ?? version;
+  return (await settle(version, await ingest(version, set as PolicySet, upload, archiveLimits, compile))) ?? version;
 };
 
 const settle = async (version: PolicySetVersion, ingested: Ingested): Promise<PolicySetVersion | undefined> => {
@@ -178,6 +190,7 @@ const commitLimits = { packedBytes: 100 * 1024 * 1024, unpackedBytes: 1024 ** 3,
 export const settleCommitOfPolicies = async (
   versionId: string,
   fetched: { key: string } | { failure: string },
+  compile: Compile,
 ): Promise<boolean> => {
   const version = await getPolicySetVersion(versionId);
   if (!version) return false;
@@ -190,7 +203,7 @@ export const settleCommitOfPolicies = async (
   const ingested: Ingested =
     archive === undefined
       ? { status: 'errored', errorMessage: failure }
-      : await ingest(version, set, archive, commitLimits);
+      : await ingest(version, set, archive, commitLimits, compile);
   await settle(version, ingested);
   return true;
 };
@@ -199,12 +212,12 @@ export const settleCommitOfPolicies = async (
 const maxAwaited = 5;
 
 /** The set with its latest upload, even if that was not read yet or its reader was interrupted. */
-export const withNewestVersion = async (set: PolicySet): Promise<PolicySet> => {
+export const withNewestVersion = async (set: PolicySet, compile?: Compile): Promise<PolicySet> => {
   if (!set.newestVersionId || set.newestVersionId === set.currentVersionId) return set;
   const { items } = await listPolicySetVersions(set.id, { page: 1, size: maxAwaited });
   for (const version of items) {
     if (version.createdAt <= (set.currentVersionAt ?? '')) break;
-    const checked = await checkPolicyUpload(version);
+    const checked = await checkPolicyUpload(version, compile);
     if (checked.status === 'ready') return (await makeCurrent(checked)) ?? (await getPolicySet(set.id)) ?? set;
   }
   return set;

@@ -12,6 +12,7 @@ import {
   updateVariable,
   type Variable,
 } from '#resources/variables/records.ts';
+import { compilePolicies } from './compilation.ts';
 import { parameterDocument, policySetVersionDocument } from './document.ts';
 import { policySet, policySetVersion } from './finder.ts';
 import { readNewParameter, readParameterChange } from './input.ts';
@@ -46,7 +47,7 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
 
 /** Clients poll this route until their upload is processed. */
 const readVersion = async ({ subject, granted }: Context<PolicySetVersion>): Promise<Answer> => {
-  const version = await checkPolicyUpload(subject);
+  const version = await checkPolicyUpload(subject, compilePolicies);
   // The upload URL authorizes an upload by itself, so readers do not get it.
   const mayUpload = version.status === 'pending' && granted.has('policy:write');
   return ok(policySetVersionDocument(version, mayUpload ? await policyUploadUrl(version) : undefined));

@@ -1,9 +1,9 @@
-import { param } from '#api/finders.ts';
+import { byId } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { relatedIn } from '#api/validation.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import type { Organization } from '#resources/organizations/records.ts';
-import { getProject, type Project } from './records.ts';
+import { getProject } from './records.ts';
 
 /** Place of a new resource: the organization, or the project named in the body. */
 export interface NewInOrganization extends InOrganization {
@@ -28,10 +28,10 @@ export const inProjectOf = (
       : { organization: name, project: projectId, isDefaultProject: projectId === record.defaultProjectId },
 });
 
-export const project: Finder<Project> = {
+export const project = byId({
   what: 'project',
   parameter: 'project',
-  find: (request) => getProject(param(request, 'project')),
+  get: getProject,
   visibleWith: 'project:read',
   scope: (project) => ({ organization: project.organization, project }),
-};
+});

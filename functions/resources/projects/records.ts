@@ -11,8 +11,9 @@ import {
   type Names,
   pageOfNames,
 } from '#platform/store/name-index.ts';
+import { recordsAt } from '#platform/store/records.ts';
 import type { Paging, ScanResult } from '#platform/store/scan.ts';
-import { batchGet, create, get, query, remove, update } from '#platform/store/table.ts';
+import { create, get, query, remove, update } from '#platform/store/table.ts';
 import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { Tag } from './tags.ts';
@@ -50,10 +51,7 @@ export type ProjectSettings = Pick<
   | 'autoDestroyActivityDuration'
 >;
 
-export const getProject = (id: string): Promise<Project | undefined> => get<Project>(keys.project(id));
-
-/** Ordered by id; missing projects are left out. */
-export const getProjects = (ids: string[]): Promise<Project[]> => batchGet<Project & Key>(ids.map(keys.project));
+export const { read: getProject, readAll: getProjects } = recordsAt<Project>(keys.project);
 
 /** An entry of the index by name. */
 export interface ProjectName extends Key {
@@ -66,7 +64,7 @@ const namesOf = (organization: string): Names => ({ pk: keys.organization(organi
 /** Skips entries of former names that an interrupted rename left behind. */
 const named = async (entries: ProjectName[]): Promise<Project[]> => {
   const names = new Map(entries.map(({ projectId, name }) => [projectId, name]));
-  return (await getProjects([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
+  return (await getProjects(names.keys())).filter(({ id, name }) => names.get(id) === name);
 };
 
 /** Entries with this name in any case. 1 read. */

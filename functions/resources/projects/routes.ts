@@ -1,6 +1,6 @@
 import { type Answer, created, many, noContent, ok, type Resource } from '#api/answer.ts';
-import { badRequest, conflict, nameTaken, notFound } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { badRequest, conflict, nameTaken } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
 import type { Reach } from '#api/permissions/grants.ts';
@@ -121,12 +121,7 @@ const update =
     const editor = await editorOf(context, subject, 'project');
     if (Object.keys(change).length === 0) return read(context);
     const updated = await withPool(() => updateProject(subject, change, editor));
-    if (!updated) {
-      const current = await getProject(subject.id);
-      if (!current) throw notFound('The project was deleted at the same time.');
-      await checkIfMatch(request, current, 'project');
-      throw nameTaken();
-    }
+    if (!updated) throw await refusedChange(request, 'project', await getProject(subject.id), nameTaken());
     if (change.inheritsExecutionMode !== undefined) await carry(updated);
     if (change.autoDestroyActivityDuration !== undefined) await carryAutoDestroy(updated);
     return read({ ...context, subject: updated });

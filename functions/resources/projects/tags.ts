@@ -23,7 +23,10 @@ export const tagNames = (tags: readonly Tag[]): string[] =>
 
 export const isBinding = ({ plain }: Tag): boolean => !plain;
 
+/** Maximum of all tags of a workspace. */
 export const maxTags = 50;
+/** Of its tag bindings: HCP Terraform refuses 26 (go-tfe: `TestWorkspacesAddTagBindings`). */
+const maxBindings = 25;
 
 /** `{data: [{attributes: {key, value}}]}` */
 export const tagBindingList = v.pipe(
@@ -33,7 +36,7 @@ export const tagBindingList = v.pipe(
       attributes: v.object({ key: tagKey, value: v.nullish(tagValue, '') }),
     }),
   ),
-  v.maxLength(maxTags, `a workspace has at most ${maxTags} tags`),
+  v.maxLength(maxBindings, `may have at most ${maxBindings} tag bindings`),
 );
 
 /** One tag per key: the last one, at the place of the first one. */
@@ -49,10 +52,14 @@ export const bindingOf = ({ attributes }: { attributes: { key: string; value: st
  * @throws {ApiError} 422
  */
 export const checkTagCount = (what: 'workspace' | 'project', requested: Tag[], present: Tag[] = []): void => {
-  const count = distinct(requested).length;
-  if (count > maxTags && count > present.length) {
-    throw unprocessable('/data', `a ${what} has at most ${maxTags} tags; this would make ${count}`);
-  }
+  const checkCount = (kind: string, max: number, isCounted: (tag: Tag) => boolean): void => {
+    const count = distinct(requested).filter(isCounted).length;
+    if (count > max && count > present.filter(isCounted).length) {
+      throw unprocessable('/data', `a ${what} has at most ${max} ${kind}; this would make ${count}`);
+    }
+  };
+  checkCount('tag bindings', maxBindings, isBinding);
+  checkCount('tags', maxTags, () => true);
 };
 
 interface Tagged {

@@ -1,14 +1,13 @@
-import { inOrganization, param } from '#api/finders.ts';
+import { byId, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { findProviderSet, getProviderSet, type ProviderSet } from './records.ts';
 
-export const providerSet: Finder<ProviderSet> = {
+export const providerSet = byId({
   what: 'provider set',
   parameter: 'providerSet',
-  find: (request) => getProviderSet(param(request, 'providerSet')),
+  get: getProviderSet,
   visibleWith: 'provider-set:read',
-  scope: inOrganization,
-};
+});
 
 export const providerSetByName: Finder<ProviderSet> = {
   ...providerSet,

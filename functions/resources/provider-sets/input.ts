@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { identifier, readData, readWhole, setting, text } from '#api/validation.ts';
 import { getProjects } from '#resources/projects/records.ts';
@@ -57,7 +58,7 @@ const checkTargets = async (organization: string, kind: Kind, ids: string[], poi
   const missing = ids.find((id) => !records.some((record) => record.id === id && record.organization === organization));
   if (missing === undefined) return;
   const words = kind === 'workspaces' ? 'Invalid Workspaces' : 'Invalid Projects';
-  throw unprocessable(pointer, `${words}: ${missing.slice(0, 100)} not found in ${organization}`);
+  throw unprocessable(pointer, `${words}: ${missing.slice(0, 100)} not found in ${nameOf(organization)}`);
 };
 
 const globalOrSome = (kind: string) =>

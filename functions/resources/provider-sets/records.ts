@@ -1,9 +1,10 @@
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
-import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
+import { create, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamed, findUnique, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import type { ProviderConfiguration } from './configuration.ts';
 
@@ -43,29 +44,21 @@ export const maxTargets = 500;
 
 export type Targets = 'workspaceIds' | 'projectIds';
 
-const prefix = 'PROVSET#';
-
-export const getProviderSet = (id: string): Promise<ProviderSet | undefined> => get<ProviderSet>(keys.providerSet(id));
+const records = recordsAt<ProviderSet>(keys.providerSet);
+export const getProviderSet = records.read;
 
 export const findProviderSet = async (organization: string, name: string): Promise<ProviderSet | undefined> => {
-  const pointer = await get<{ holder: string }>(keys.providerSetName(organization, name));
-  const set = pointer && (await getProviderSet(pointer.holder));
+  const set = await findUnique(keys.providerSetName(organization, name), getProviderSet);
   return set?.name === name ? set : undefined;
 };
 
-const pointersOf = (organization: string) =>
-  queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
+const namesOf = (organization: string) => listNames(organization, 'PROVSET#');
 
-export const countProviderSets = async (organization: string): Promise<number> =>
-  (await pointersOf(organization)).length;
+export const countProviderSets = async (organization: string): Promise<number> => (await namesOf(organization)).length;
 
 /** Ordered by name. 1 query, and 1 read if there are any. */
-export const listProviderSets = async (organization: string): Promise<ProviderSet[]> => {
-  const pointers = await pointersOf(organization);
-  const sets = await batchGet<ProviderSet & Key>(pointers.map(({ holder }) => keys.providerSet(holder)));
-  // An interrupted rename leaves its old or new name behind.
-  return sets.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
-};
+export const listProviderSets = async (organization: string): Promise<ProviderSet[]> =>
+  listNamed(await namesOf(organization), records.readAll, ({ name }) => name);
 
 const names: UniqueNames<ProviderSet> = {
   key: ({ organization, name }) => keys.providerSetName(organization, name),
@@ -135,6 +128,13 @@ export const removeTargets = (id: string, from: Targets, ids: string[]): Promise
     delete: { [from]: new Set(ids) },
     condition: 'attribute_exists(pk)',
   });
+
+/** Removes a deleted workspace or project from the sets that name it. As {@link listProviderSets}, and 1 write per such set. */
+export const leaveProviderSets = async (organization: string, from: Targets, id: string): Promise<void> => {
+  for (const set of await listProviderSets(organization)) {
+    if (set[from]?.has(id)) await removeTargets(set.id, from, [id]);
+  }
+};
 
 /** Existing runs keep their frozen copy. Can be repeated. */
 export const deleteProviderSet = async (set: ProviderSet): Promise<void> => {

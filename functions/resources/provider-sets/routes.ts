@@ -1,9 +1,10 @@
 import { type Answer, created, json, noContent, type Resource } from '#api/answer.ts';
-import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { nameTaken, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
-import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { projectDocuments } from '#resources/projects/document.ts';
@@ -110,15 +111,7 @@ const update = async (context: Context<ProviderSet>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'provider set');
   const updated = await updateProviderSet(subject, change, editor);
   if (updated) return single(context, updated);
-  const current = await getProviderSet(subject.id);
-  if (!current) throw notFound('The provider set was deleted at the same time.');
-  await checkIfMatch(request, current, 'provider set');
-  throw nameTaken();
-};
-
-const remove = async ({ subject }: Context<ProviderSet>): Promise<Answer> => {
-  await deleteProviderSet(subject);
-  return noContent();
+  throw await refusedChange(request, 'provider set', await getProviderSet(subject.id), nameTaken());
 };
 
 /** Removes all of them or none; the error names missing ones. */
@@ -127,7 +120,7 @@ const removeSome = async ({ request, subject }: Context<InOrganization>): Promis
   const all = new Map((await listProviderSets(subject.organization)).map((set) => [set.id, set]));
   const missing = ids.find((id) => !all.has(id));
   if (missing !== undefined) {
-    throw unprocessable('/data', `data: ${missing.slice(0, 100)} not found in ${subject.organization}`);
+    throw unprocessable('/data', `data: ${missing.slice(0, 100)} not found in ${nameOf(subject.organization)}`);
   }
   for (const id of ids) await deleteProviderSet(all.get(id) as ProviderSet);
   return noContent();
@@ -180,7 +173,7 @@ export const providerSetRoutes: Route[] = [
   ),
   route('GET', path, 'provider-set:read', providerSet, (context) => single(context, context.subject), { include }),
   route('PATCH', path, 'provider-set:write', providerSet, update, { include }),
-  route('DELETE', path, 'provider-set:write', providerSet, remove),
+  route('DELETE', path, 'provider-set:write', providerSet, noContentAfter(deleteProviderSet)),
   ...kinds.flatMap((kind): Route[] => [
     route('POST', `${path}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, true)),
     route('DELETE', `${path}/relationships/${kind}`, 'provider-set:write', providerSet, relate(kind, false)),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { nameOf } from '#api/naming.ts';
 
 /** Names of modules and providers (HCP API: registry modules, registry providers). */
 
@@ -20,6 +21,10 @@ export const providerName = v.pipe(
 
 export const registryName = v.picklist(['private', 'public']);
 export type RegistryName = v.InferOutput<typeof registryName>;
+
+/** As clients see it: that of a private entry is its organization. */
+export const shownNamespace = ({ registry, namespace }: { registry: RegistryName; namespace: string }): string =>
+  registry === 'private' ? nameOf(namespace) : namespace;
 
 /** Name of the publisher in another registry. */
 export const namespaceName = v.pipe(v.string(), v.regex(/^[A-Za-z0-9](?:[A-Za-z0-9_-]{0,62}[A-Za-z0-9])?$/, message));

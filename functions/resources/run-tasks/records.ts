@@ -1,8 +1,9 @@
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { batchGet, type Change, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { type Change, create, put, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -48,21 +49,15 @@ const contextOf = ({ organization, id }: Pick<Task, 'organization' | 'id'>): Sec
   task: id,
 });
 
-export const getTask = (id: string): Promise<Task | undefined> => get<Task>(keys.task(id));
+export const { read: getTask, readAll: getTasks } = recordsAt<Task>(keys.task);
 
-/** Ordered by id; missing tasks are left out. */
-export const getTasks = (ids: string[]): Promise<Task[]> => batchGet<Task & Key>(ids.map(keys.task));
+const namesOf = (organization: string) => listNames(organization, 'TASKNAME#');
 
 /** Ordered by name. */
-export const listTasks = async (organization: string): Promise<Task[]> => {
-  const names = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' });
-  const tasks = await getTasks(names.map(({ taskId }) => taskId));
-  return tasks.filter((task) => task.organization === organization);
-};
+export const listTasks = async (organization: string): Promise<Task[]> =>
+  listNamed(await namesOf(organization), getTasks, ({ name }) => name);
 
-/** Number of tasks in the organization. */
-export const countTasks = async (organization: string): Promise<number> =>
-  (await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'TASKNAME#' })).length;
+export const countTasks = async (organization: string): Promise<number> => (await namesOf(organization)).length;
 
 const globalTaskIds = async (organization: string): Promise<string[]> =>
   (await queryTogether<Pointer>(keys.organization(organization).pk, 'GLOBALTASK#')).map(({ taskId }) => taskId);
@@ -78,7 +73,6 @@ export const openHmacKey = async (task: Task): Promise<string | undefined> =>
 const names: UniqueNames<Task> = {
   key: ({ organization, name }) => keys.taskName(organization, name),
   find: getTask,
-  attribute: 'taskId',
 };
 
 export class TooManyGlobalError extends Error {}

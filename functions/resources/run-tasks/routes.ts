@@ -1,7 +1,9 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { type ApiError, conflict, nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { listLimit } from '#api/list-limit.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Call, type Context, type Route, route, type Subject, userRoute } from '#api/route.ts';
@@ -86,11 +88,7 @@ const checkingGlobal = async <T>(name: string, write: () => Promise<T>): Promise
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const name = context.subject.organization;
-  const limit = {
-    max: maxTasks,
-    count: () => countTasks(name),
-    full: () => unprocessable('/data', `${name} has ${maxTasks} run tasks, the maximum. Delete one first`),
-  };
+  const limit = listLimit(name, maxTasks, 'run tasks', () => countTasks(name));
   const make = async () => {
     const settings = await readNewTask(context.request, name);
     return checkingGlobal(name, () => createTask(name, settings));
@@ -112,12 +110,7 @@ const update = async (context: Context<Task>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'run task');
   const change = await readTaskChange(request, subject);
   const updated = await checkingGlobal(subject.organization, () => updateTask(subject, change, editor));
-  if (!updated) {
-    const current = await getTask(subject.id);
-    if (!current) throw notFound('The run task was deleted at the same time.');
-    await checkIfMatch(request, current, 'run task');
-    throw nameTaken();
-  }
+  if (!updated) throw await refusedChange(request, 'run task', await getTask(subject.id), nameTaken());
   return single(context, updated);
 };
 
@@ -152,7 +145,7 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
   const { taskId, settings } = readNewWorkspaceTask(request);
   const task = await getTask(taskId);
   if (task?.organization !== subject.organization) {
-    throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${subject.organization}`);
+    throw unprocessable(taskPointer, `task: run task ${taskId} not found in ${nameOf(subject.organization)}`);
   }
   const limit = {
     max: maxWorkspaceTasks,

@@ -1,4 +1,5 @@
 import { many, one } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Granted } from '#api/permissions/granted.ts';
 import { runPermissions } from '#api/permissions/reported-permissions.ts';
 import { applyId, costEstimateId, planId } from '#platform/store/id.ts';
@@ -7,6 +8,7 @@ import { allowedActions } from '#run/actions.ts';
 import { failedStepOf } from '#run/failed-step.ts';
 import { policyCheckId } from '#run/policy-status.ts';
 import { isUser, type Phase, type PhaseName, type Run, versionControl } from '#run/run.ts';
+import { awaitedSlot } from '#run/slots.ts';
 import { isFinal, isPhaseFinal } from '#run/status.ts';
 import { stagesOf, taskStageId } from '#run/task-stages.ts';
 import { commentIdsOf, type RunComment, type RunEvent } from './events.ts';
@@ -16,7 +18,7 @@ import { logPath } from './log-links.ts';
 export interface Viewer {
   granted: Granted;
   userId: string;
-  /** Number of runs ahead in the workspace's queue, by run; absent in lists, where reading it would cost too much. */
+  /** Number of runs ahead of each (slot-waits.ts); absent in lists, where reading it would cost too much. */
   positions?: ReadonlyMap<string, number>;
 }
 
@@ -49,7 +51,7 @@ const options = (run: Run) => ({
   'target-addrs': run.targetAddrs,
   'replace-addrs': run.replaceAddrs,
   'policy-paths': null,
-  'invoke-action-addrs': null,
+  'invoke-action-addrs': run.invokeActionAddrs ?? null,
   variables: run.variables,
   'terraform-version': run.terraformVersion,
 });
@@ -69,6 +71,11 @@ const progress = (run: Run) => ({
   'failed-step': failedStepOf(run) ?? null,
   /** Not in HCP's API: check blocks that failed, at the apply or else at the plan. */
   'failed-checks': shown(run.apply)?.failedChecks ?? shown(run.plan)?.failedChecks ?? [],
+  /** Not in HCP's API: the last failed attempt to fetch the commit that the run waits for. */
+  'fetch-retry':
+    run.status === 'fetching' && run.fetchRetry
+      ? { reason: run.fetchRetry.reason, 'next-attempt-at': run.fetchRetry.nextAttemptAt }
+      : null,
   /** Not in HCP's API: reason for the end, shown to users. */
   'end-reason': run.endReason ?? null,
 });
@@ -99,7 +106,9 @@ export const runDocument = (run: Run, { granted, userId, positions }: Viewer, no
   type: 'runs',
   attributes: {
     ...progress(run),
-    'position-in-queue': positions && ((run.status === 'pending' && positions.get(run.id)) || 0),
+    'position-in-queue': positions && (((run.status === 'pending' || awaitedSlot(run)) && positions.get(run.id)) || 0),
+    /** Not in HCP's API: waits until fewer runs plan or apply, because the operator limits their number. */
+    'awaits-slot': awaitedSlot(run) !== undefined,
     ...origin(run),
     ...options(run),
     actions: allowedActions(run, now),
@@ -108,7 +117,7 @@ export const runDocument = (run: Run, { granted, userId, positions }: Viewer, no
   relationships: relationships(run),
   links: {
     self: `/api/v2/runs/${run.id}`,
-    'self-html': `/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
+    'self-html': `/app/${nameOf(run.organization)}/workspaces/${run.workspaceName}/runs/${run.id}`,
   },
 });
 

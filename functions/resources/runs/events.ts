@@ -4,6 +4,7 @@ import { batchGet, get, put, query, queryAll, update } from '#platform/store/tab
 import { now } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal, timestampKey } from '#run/status.ts';
+import { runOf } from './records.ts';
 
 /**
  * Timeline and comments of a run. Their ids start with their run's characters, so that finding the run takes no read.
@@ -76,7 +77,7 @@ const addComment = async (
   runId: string,
   { action, createdAt, createdBy, body }: Pick<RunComment, 'createdAt' | 'createdBy' | 'body'> & { action: string },
 ): Promise<RunComment | undefined> => {
-  const counted = await update<Run>(keys.run(runId), {
+  const counted = await update<Pick<Run, 'commentCount'>>(keys.run(runId), {
     add: { commentCount: 1 },
     condition: 'attribute_exists(pk) AND (attribute_not_exists(commentCount) OR commentCount < :max)',
     values: { ':max': maxComments },
@@ -151,7 +152,7 @@ export const getRunWithEvents = async (id: string): Promise<RunWithEvents | unde
   const items = await queryAll<Key>({ pk, from: 'EVENT#', to: sk });
   const run = items.find((item) => item.sk === sk) as (Run & Key) | undefined;
   const stored = items.filter((item) => item.sk.startsWith('EVENT#')) as unknown as RunEvent[];
-  return run && { ...run, eventIds: withImplied(run, stored).map((event) => event.id) };
+  return run && { ...runOf(run), eventIds: withImplied(run, stored).map((event) => event.id) };
 };
 
 export const getRunEvent = async (run: Run, id: string): Promise<RunEvent | undefined> =>

@@ -1,30 +1,20 @@
-import { inWorkspace, param } from '#api/finders.ts';
+import { byId, inWorkspace, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { applyId, planId, runIdOf } from '#platform/store/id.ts';
 import { isHidden } from '#run/hidden.ts';
 import type { Run } from '#run/run.ts';
 import { getRunWithEvents, type RunWithEvents, runOfComment, runOfEvent } from './events.ts';
 import { getRun as getAny } from './records.ts';
-import { getRunTrigger, type RunTrigger } from './triggers.ts';
+import { getRunTrigger } from './triggers.ts';
 
 /** Health assessments (functions/resources/workspaces/health/), test runs and queries are not visible as runs. */
 const unlessHidden = <R extends Run>(run: R | undefined): R | undefined => (run && isHidden(run) ? undefined : run);
 
 const getRun = async (id: string): Promise<Run | undefined> => unlessHidden(await getAny(id));
 
-export const runTrigger: Finder<RunTrigger> = {
-  what: 'run trigger',
-  parameter: 'trigger',
-  find: (request) => getRunTrigger(param(request, 'trigger')),
-  ...inWorkspace,
-};
+export const runTrigger = byId({ what: 'run trigger', parameter: 'trigger', get: getRunTrigger, ...inWorkspace });
 
-export const run: Finder<Run> = {
-  what: 'run',
-  parameter: 'run',
-  find: (request) => getRun(param(request, 'run')),
-  ...inWorkspace,
-};
+export const run = byId({ what: 'run', parameter: 'run', get: getRun, ...inWorkspace });
 
 /** A single run with the ids of its events, which lists leave out. */
 export const runWithEvents: Finder<RunWithEvents> = {

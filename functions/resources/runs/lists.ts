@@ -1,11 +1,11 @@
 import { type Key, keys } from '#platform/store/keys.ts';
 import { type Paging, type ScanResult, scan } from '#platform/store/scan.ts';
-import { batchGet, query, queryAll } from '#platform/store/table.ts';
+import { query, queryAll } from '#platform/store/table.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { RunOperation } from '#run/operation.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import { listRuns } from './records.ts';
+import { getRuns, listRuns } from './records.ts';
 
 /**
  * Lists of runs, newest first. Pointers repeat the attributes of a run that never change, some 200 bytes each. The
@@ -17,6 +17,8 @@ export interface RunPointer extends Key {
   workspaceId: string;
   operation: RunOperation;
   source: string;
+  /** A run of an environment or a template, whose own views show it. */
+  managed?: true;
 }
 
 export interface RunFilter {
@@ -34,9 +36,6 @@ export interface RunFilter {
 }
 
 export type RunPage = ScanResult<Run>;
-
-/** Ordered by id; missing runs are left out. */
-export const getRuns = (ids: string[]): Promise<Run[]> => batchGet<Run & Key>(ids.map(keys.run));
 
 const shown = async (pointers: RunPointer[], visible: RunFilter['visible']): Promise<RunPointer[]> =>
   visible ? visible(pointers) : pointers;

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { type Answer, standardHeaders } from '#api/answer.ts';
 import { environment } from '#platform/environment.ts';
+import { acceptsGzip } from '#platform/net/encodings.ts';
 import { logError } from '#platform/store/log.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { opensLog } from './log-links.ts';
-import { readLog } from './logs.ts';
+import { type LogPart, readLogPart } from './logs.ts';
 import { getRunEventually } from './records.ts';
 
 /**
@@ -19,12 +21,26 @@ const usualBytes = 65_536;
 /** The web page reads long logs in larger pieces. */
 const maxBytes = 1_048_576;
 
-const bytesAnswer = (statusCode: number, bytes: Buffer = Buffer.alloc(0)): Answer => ({
+const bytesAnswer = (
+  statusCode: number,
+  bytes: Buffer = Buffer.alloc(0),
+  headers: Record<string, string> = {},
+): Answer => ({
   statusCode,
-  headers: { ...standardHeaders, 'content-type': 'text/plain' },
+  headers: { ...standardHeaders, 'content-type': 'text/plain', ...headers },
   isBase64Encoded: true,
   body: bytes.toString('base64'),
 });
+
+/**
+ * `x-log-size` is the size of a stored log in bytes, so that a reader can begin at its end. Only long pieces are
+ * compressed: Terraform reads a response once, and would get less of it per request.
+ */
+const answerWith = ({ bytes, size }: LogPart, compresses: boolean): Answer => {
+  const headers: Record<string, string> = size === undefined ? {} : { 'x-log-size': String(size) };
+  if (bytes.length <= usualBytes || !compresses) return bytesAnswer(200, bytes, headers);
+  return bytesAnswer(200, gzipSync(bytes), { ...headers, 'content-encoding': 'gzip', vary: 'accept-encoding' });
+};
 
 const form = /^\/logs\/(run-[A-Za-z0-9]{16})\/(plan|apply)\/([\w.-]{20,100})$/;
 
@@ -46,16 +62,16 @@ const pauseGrowth = 1.3;
  * Terraform's command line polls every 0.5 to 2 seconds. Waiting here for new output shows it without that delay
  * (docs/performance.md).
  */
-const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<Buffer> => {
+const readNext = async (run: Run, phase: PhaseName, offset: number, limit: number): Promise<LogPart> => {
   const end = Date.now() + environment.logWaitMs;
   let pause = firstPauseMs;
   for (let now: Run | undefined = run; now; now = await getRunEventually(run.id)) {
-    const bytes = await readLog(now, phase, offset, limit);
-    if (bytes.length > 0 || now[phase].status !== 'running' || Date.now() >= end) return bytes;
+    const part = await readLogPart(now, phase, offset, limit);
+    if (part.bytes.length > 0 || now[phase].status !== 'running' || Date.now() >= end) return part;
     await sleep(pause);
     pause = Math.min(maxPauseMs, pause * pauseGrowth);
   }
-  return Buffer.alloc(0);
+  return { bytes: Buffer.alloc(0), size: undefined };
 };
 
 export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> => {
@@ -66,7 +82,8 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<Answer> =>
     const run = await getRunEventually(runId);
     if (!run || !opensLog(run, phase as PhaseName, secret)) return bytesAnswer(404);
     const limit = Math.min(maxBytes, Math.max(1, numberIn(event, 'limit', usualBytes)));
-    return bytesAnswer(200, await readNext(run, phase as PhaseName, numberIn(event, 'offset', 0), limit));
+    const part = await readNext(run, phase as PhaseName, numberIn(event, 'offset', 0), limit);
+    return answerWith(part, acceptsGzip(event.headers['accept-encoding']));
   } catch (error) {
     logError('reading a log failed', error, { runId, phase });
     return bytesAnswer(200);

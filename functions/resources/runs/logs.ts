@@ -1,4 +1,4 @@
-import { getObject, getObjectUpTo, putObject } from '#platform/store/bucket.ts';
+import { getObjectUpTo, getPart, type Part, putObject } from '#platform/store/bucket.ts';
 import { keys, objects, padded } from '#platform/store/keys.ts';
 import { create, query, queryAll } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
@@ -32,29 +32,37 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
   });
 };
 
+export type LogPart = Pick<Part, 'bytes' | 'size'>;
+
 /**
- * Up to `limit` bytes from `offset`; empty when there is no new output.
+ * Up to `limit` bytes from `offset`; empty when there is no new output. The size is known once the log is stored.
  * @param consistent finds everything that was written before, at twice the price: for readers who do not ask again
  */
-export const readLog = async (
+export const readLogPart = async (
   run: Run,
   phase: PhaseName,
   offset: number,
   limit: number,
   consistent = false,
-): Promise<Buffer> => {
+): Promise<LogPart> => {
   if (run[phase].content) return instead('This log was deleted.', offset, limit);
   const { status, report, logStored } = run[phase];
   if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
     const key = objects.artifact(run.id, phase, 'log');
-    return (await getObject(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
+    return (await getPart(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }
-  return readPieces(run.id, phase, offset, limit, consistent);
+  return { bytes: await readPieces(run.id, phase, offset, limit, consistent), size: undefined };
 };
 
+/** {@link readLogPart} without the size. */
+export const readLog = async (...read: Parameters<typeof readLogPart>): Promise<Buffer> =>
+  (await readLogPart(...read)).bytes;
+
 /** Framed like a log, so that readers detect its end. */
-const instead = (text: string, offset: number, limit: number): Buffer =>
-  Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`).subarray(offset, offset + limit);
+const instead = (text: string, offset: number, limit: number): LogPart => {
+  const whole = Buffer.from(`${String.fromCharCode(STX)}${text}\n${String.fromCharCode(ETX)}`);
+  return { bytes: whole.subarray(offset, offset + limit), size: whole.length };
+};
 
 /** Eventually consistent reads cost half; a missing piece is read by the next request. */
 const readPieces = async (

@@ -1,9 +1,10 @@
 import { objectSize, putObject } from '#platform/store/bucket.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
-import { queryAll, remove, update } from '#platform/store/table.ts';
+import { type Change, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { artifacts } from '#run/phase-report.ts';
 import type { PhaseName, Run } from '#run/run.ts';
+import { runOf } from './records.ts';
 
 /**
  * Stored content of plans and applies: logs, plan files and their JSON. Only for runs that have ended, which no
@@ -14,15 +15,20 @@ import type { PhaseName, Run } from '#run/run.ts';
 const soft = 'soft_deleted';
 const deleted = 'permanently_deleted';
 
+const change = async ({ id }: Run, changes: Change): Promise<Run | undefined> => {
+  const item = await update<Run>(keys.run(id), changes);
+  return item && runOf(item);
+};
+
 /** Soft-deleted content cannot be read until it is restored. */
 export const softDeletePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
-  update<Run>(keys.run(run.id), {
+  change(run, {
     set: { [`${phase}.content`]: soft, [`${phase}.contentDeletedAt`]: now() },
     condition: `attribute_exists(pk) AND attribute_not_exists(${phase}.content)`,
   });
 
 export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefined> =>
-  update<Run>(keys.run(run.id), {
+  change(run, {
     remove: [`${phase}.content`, `${phase}.contentDeletedAt`],
     condition: `${phase}.content = :soft`,
     values: { ':soft': soft },
@@ -30,7 +36,7 @@ export const restorePhase = (run: Run, phase: PhaseName): Promise<Run | undefine
 
 /** Empties the objects; the bucket expires their previous versions. Can be repeated. */
 export const purgePhase = async (run: Run, phase: PhaseName): Promise<Run | undefined> => {
-  const purged = await update<Run>(keys.run(run.id), {
+  const purged = await change(run, {
     set: { [`${phase}.content`]: deleted },
     condition: `${phase}.content IN (:soft, :gone)`,
     values: { ':soft': soft, ':gone': deleted },

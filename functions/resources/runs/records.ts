@@ -2,13 +2,30 @@ import type { Due } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { logInfo } from '#platform/store/log.ts';
 import { batchGet, type Change, get, query, update } from '#platform/store/table.ts';
-import type { Run } from '#run/run.ts';
+import { defaultOptions, type FetchRetry, type Run } from '#run/run.ts';
 import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '#run/status.ts';
 
 type RunItem = Run & Key & Due;
 
+/**
+ * Options that an item does not contain while they are off: DynamoDB bills a write by the item's size, and so a new run
+ * stays below 1 KB.
+ */
+const off = Object.fromEntries(Object.entries(defaultOptions).filter(([, value]) => !value));
+
+/** Attributes of a new item. */
+export const itemOf = (run: Run): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(run).filter(([name, value]) => !Object.hasOwn(off, name) || value));
+
+/** Every reader of whole items calls this; others name the attributes that they read. */
+export const runOf = <T extends Run>(item: T): T => ({ ...off, ...item });
+
 /** The item of a run whose creation came too late has no attributes of a run (lifecycle/queue/places.ts). */
-const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? item : undefined);
+const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? runOf(item) : undefined);
+
+/** In the order of the ids; missing runs are left out. 1 read per 100. */
+export const getRuns = async <R extends Run>(ids: string[]): Promise<R[]> =>
+  (await batchGet<R & Key>(ids.map(keys.run))).map(runOf);
 
 export const getRun = async (id: string): Promise<Run | undefined> => unlessVoided(await get<RunItem>(keys.run(id)));
 
@@ -29,7 +46,7 @@ export const listRuns = async (
     to: keys.runNumber(workspaceId, newest).sk,
     reverse: true,
   });
-  return batchGet<RunItem>(pointers.map(({ runId }) => keys.run(runId)));
+  return getRuns(pointers.map(({ runId }) => runId));
 };
 
 const notFinal = (names: Record<string, string>, values: Record<string, unknown>): string => {
@@ -47,13 +64,14 @@ export const updateRun = async (id: string, change: Change): Promise<Run | undef
   const open = notFinal(names, values);
   // A change of the due time also sets the check time.
   const set: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
-  const run = await update<RunItem>(keys.run(id), {
+  const item = await update<RunItem>(keys.run(id), {
     ...change,
     set,
     names,
     values,
     condition: change.condition ? `${open} AND (${change.condition})` : open,
   });
+  const run = item && runOf(item);
   if (run && set?.status) logInfo('run status', { runId: id, status: run.status });
   return run && set?.checkAt ? inTime(run) : run;
 };
@@ -67,7 +85,12 @@ const inTime = async (run: RunItem): Promise<RunItem> => {
     condition: 'checkAt = :checkAt AND dueAt > :checkAt',
     values: { ':checkAt': checkAt },
   });
-  return moved ?? run;
+  return moved ? runOf(moved) : run;
+};
+
+/** Shows why the run still waits for its commit. */
+export const recordRetry = async (id: string, fetchRetry: FetchRetry): Promise<void> => {
+  await updateRun(id, { set: { fetchRetry }, condition: 'status = :fetching', values: { ':fetching': 'fetching' } });
 };
 
 /** Attributes that set statuses and their timestamps; an existing timestamp never changes. */

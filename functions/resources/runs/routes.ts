@@ -3,20 +3,21 @@ import { badRequest } from '#api/errors.ts';
 import { includable } from '#api/include.ts';
 import { list, listWithoutTotal, pageOf, totalOf, wholeList } from '#api/pagination.ts';
 import type { Granted } from '#api/permissions/granted.ts';
-import type { QueryParameters } from '#api/query-parameters.ts';
+import { flag, type QueryParameters } from '#api/query-parameters.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
-import { getOrganization } from '#resources/organizations/records.ts';
+import { lookUpOrganization } from '#resources/organizations/records.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
-import { positionsOf } from '#resources/workspaces/queue-entries.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { waitsForPerson } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
+import { awaitedSlot } from '#run/slots.ts';
 import { capacityDocument, runDocument, runWithEventsDocument } from './document.ts';
 import type { RunWithEvents } from './events.ts';
 import { runFilter as filter, readRunFilter } from './filter.ts';
 import { runWithEvents } from './finder.ts';
 import { findOrganizationRuns, findRuns, listAppliableRuns, listOpenRuns, type RunPointer } from './lists.ts';
+import { aheadOf } from './slot-waits.ts';
 
 /** Resources that can be included with runs; public-api/includes/runs.ts loads them. */
 export const runIncludes = includable(
@@ -42,7 +43,7 @@ const read =
   (related: RelatedToRuns) =>
   async (context: Context<RunWithEvents>): Promise<Answer> => {
     const { subject, granted, principal } = context;
-    const positions = await positionsOf([subject]);
+    const positions = await aheadOf([subject]);
     return ok(
       runWithEventsDocument(subject, subject.eventIds, { granted, positions, userId: principal.userId }),
       await related(context, [subject], () => granted),
@@ -79,7 +80,10 @@ const listOfOrganization =
     const { request, subject, principal } = context;
     const page = pageOf(request);
     if (await principal.reachesNothing(subject.organization)) return listWithoutTotal(request, page, false, []);
-    const filter = { ...(await readRunFilter(request, subject.organization)), visible: visibleTo(context) };
+    const asked = await readRunFilter(request, subject.organization);
+    const all = request.query.get('filter[managed]') === 'true';
+    const mayFit = (pointer: RunPointer) => (all || !pointer.managed) && asked.mayFit(pointer);
+    const filter = { ...asked, mayFit, visible: visibleTo(context) };
     const { items, more } = await findOrganizationRuns(subject.organization, filter, page);
     const granted = await grantedFor(context, items);
     const data = items.map((run) => runDocument(run, { granted: granted(run.workspaceId), userId: principal.userId }));
@@ -94,7 +98,7 @@ const namedInQuery: Finder<Workspace | InOrganization> = {
     if (workspaceId) return getWorkspace(workspaceId.slice(0, 100));
     const name = query.get('organization_name');
     if (!name) throw badRequest('workspace_id or organization_name is required.');
-    const record = await getOrganization(name.slice(0, 100));
+    const record = await lookUpOrganization(name.slice(0, 100));
     return record && { organization: record.name, record };
   },
   visibleWith: (subject) => ('record' in subject ? 'organization:read' : 'run:read'),
@@ -111,14 +115,14 @@ const listNamed =
       : listOfWorkspace(related)({ ...context, subject });
   };
 
-/** Without runs that wait for a user. Runs wait for their workspace, never for the organization. */
+/** Without runs that wait for a user. */
 const waiting = async (context: Context<InOrganization>): Promise<Run[]> =>
   (await listOpenRuns(context.subject.organization, visibleTo(context))).filter((run) => !waitsForPerson(run));
 
 const queue = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, principal } = context;
   const runs = await waiting(context);
-  const [granted, positions] = await Promise.all([grantedFor(context, runs), positionsOf(runs)]);
+  const [granted, positions] = await Promise.all([grantedFor(context, runs), aheadOf(runs)]);
   return wholeList(
     request,
     runs.map((run) => runDocument(run, { granted: granted(run.workspaceId), positions, userId: principal.userId })),
@@ -128,7 +132,7 @@ const queue = async (context: Context<InOrganization>): Promise<Answer> => {
 const capacity = async (context: Context<InOrganization>): Promise<Answer> => {
   const { subject } = context;
   const runs = await waiting(context);
-  const pending = runs.filter(({ status }) => status === 'pending').length;
+  const pending = runs.filter((run) => run.status === 'pending' || awaitedSlot(run)).length;
   return ok(capacityDocument(subject.record, { pending, running: runs.length - pending }));
 };
 
@@ -148,7 +152,8 @@ export const runRoutes = (related: RelatedToRuns): Route[] => [
     'organization:read',
     organization,
     listOfOrganization(related),
-    runFilter,
+    // Not in HCP's API: with the runs of environments and templates.
+    { ...runFilter, 'filter[managed]': flag },
   ),
   route('GET', '/organizations/{organization}/runs/queue', 'organization:read', organization, queue),
   route('GET', '/organizations/{organization}/capacity', 'organization:read', organization, capacity),

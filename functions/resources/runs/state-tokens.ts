@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { isSecretOf } from '#platform/store/id.ts';
+import { hashSecret, isSecretOf } from '#platform/store/id.ts';
 import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { getRun } from './records.ts';
@@ -20,6 +20,17 @@ export const stateTokenOf = (runId: string, phase: PhaseName, runnerToken: strin
   return `${prefix}${runId.replace(/^run-/, '')}.${phase}.${secret}`;
 };
 
+/**
+ * The one hash by which a phase knows both tokens: of the state token. That is derived from the runner's token, and does
+ * not reveal it.
+ */
+export const tokenHashOf = (runId: string, phase: PhaseName, runnerToken: string): string =>
+  hashSecret(stateTokenOf(runId, phase, runnerToken));
+
+/** Whether it is the runner's token of the phase. */
+export const isRunnerToken = ({ id, ...run }: Run, phase: PhaseName, token: string): boolean =>
+  isSecretOf(run[phase].tokenHash, stateTokenOf(id, phase, token));
+
 export const isStateToken = (secret: string): boolean => secret.startsWith(prefix);
 
 /** Run id in a state token; undefined when the text is not such a token. */
@@ -33,6 +44,6 @@ export const findRunOfStateToken = async (secret: string): Promise<Run | undefin
   const [, characters, name] = form.exec(secret) ?? [];
   const run = characters ? await getRun(`run-${characters}`) : undefined;
   if (!run || isFinal(run.status) || run.cancel?.forced) return undefined;
-  const { stateTokenHash, report } = run[name as PhaseName];
-  return !report && isSecretOf(stateTokenHash, secret) ? run : undefined;
+  const { tokenHash, report } = run[name as PhaseName];
+  return !report && isSecretOf(tokenHash, secret) ? run : undefined;
 };

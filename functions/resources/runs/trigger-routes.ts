@@ -1,8 +1,9 @@
-import { type Answer, created, noContent, ok, one, type Resource } from '#api/answer.ts';
+import { type Answer, created, ok, one, type Resource } from '#api/answer.ts';
 import { badRequest, unprocessable } from '#api/errors.ts';
 import { includable } from '#api/include.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
-import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
 import { readData, requiredIn, toOne } from '#api/validation.ts';
 import { workspaceDocuments } from '#resources/workspaces/document.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
@@ -89,7 +90,7 @@ const create = async (context: Context<Workspace>): Promise<Answer> => {
   const mayRead =
     source && (await principal.on({ organization: source.organization, workspace: source })).has('workspace:read');
   if (!mayRead || source.organization !== subject.organization) {
-    throw unprocessable(pointer, `sourceable: workspace ${id} not found in ${subject.organization}`);
+    throw unprocessable(pointer, `sourceable: workspace ${id} not found in ${nameOf(subject.organization)}`);
   }
   const trigger = await createRunTrigger(subject.organization, { workspaceId: subject.id, sourceableId: source.id });
   if (typeof trigger === 'string') throw unprocessable(pointer, refusals[trigger](source, subject));
@@ -123,8 +124,5 @@ export const runTriggerRoutes: Route[] = [
     'filter[run-trigger][type]': 'text',
   }),
   route('GET', '/run-triggers/{trigger}', 'workspace:read', runTrigger, read, { include }),
-  route('DELETE', '/run-triggers/{trigger}', 'workspace:update', runTrigger, async ({ subject }) => {
-    await deleteRunTrigger(subject);
-    return noContent();
-  }),
+  route('DELETE', '/run-triggers/{trigger}', 'workspace:update', runTrigger, noContentAfter(deleteRunTrigger)),
 ];

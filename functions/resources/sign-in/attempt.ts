@@ -22,6 +22,8 @@ export interface Attempt {
   state: string;
   /** Sent to the issuer, and back in the ID token. */
   nonce: string;
+  /** ID of the SAML request, sent to the identity provider, and back in the assertion. */
+  requestId: string;
   /** PKCE verifier (RFC 7636), sent when the code is redeemed. */
   verifier: string;
 }
@@ -30,22 +32,37 @@ const attemptOf = (seed: string, request: AuthorizationRequest): Attempt => ({
   asking: request,
   state: derived(seed, 'state'),
   nonce: derived(seed, 'nonce'),
+  // An XML ID must not begin with a digit.
+  requestId: `_${derived(seed, 'request')}`,
   verifier: derived(seed, 'verifier'),
 });
 
 /** Over TLS, the `__Host-` prefix makes browsers accept the cookie from this host only (RFC 6265bis). */
 export const cookieName = (secure: boolean): string => (secure ? '__Host-sign-in' : 'sign-in');
 
-const cookieOf = (secure: boolean, value: string, seconds: number): string =>
-  `${cookieName(secure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;
+interface Kept {
+  /** The browser uses TLS. */
+  secure: boolean;
+  /**
+   * `Lax` is sent with the redirect from an issuer, `None` also with a form that another site posts. Browsers accept
+   * `None` over TLS only, and from this machine.
+   */
+  sameSite: 'Lax' | 'None';
+}
 
-export const forgottenCookie = (secure: boolean): string => cookieOf(secure, '', 0);
+const cookieOf = ({ secure, sameSite }: Kept, value: string, seconds: number): string =>
+  [
+    `${cookieName(secure)}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=${sameSite}`,
+    ...(secure || sameSite === 'None' ? ['Secure'] : []),
+  ].join('; ');
 
-export const beginAttempt = (request: AuthorizationRequest, secure: boolean): Attempt & { cookie: string } => {
+export const forgottenCookie = (secure: boolean): string => cookieOf({ secure, sameSite: 'Lax' }, '', 0);
+
+export const beginAttempt = (request: AuthorizationRequest, kept: Kept): Attempt & { cookie: string } => {
   const seed = randomBytes(32).toString('base64url');
   const expiresAt = Date.now() + goodForSeconds * 1000;
   const value = Buffer.from(JSON.stringify({ seed, asking: request, expiresAt })).toString('base64url');
-  return { ...attemptOf(seed, request), cookie: cookieOf(secure, value, goodForSeconds) };
+  return { ...attemptOf(seed, request), cookie: cookieOf(kept, value, goodForSeconds) };
 };
 
 /** The attempt in the cookie; undefined when it is invalid or expired. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { keepEvent } from '#resources/audit/records.ts';
 import { mapsGroups } from '#resources/organizations/admission-rules.ts';
-import { getOrganizations } from '#resources/organizations/records.ts';
+import { getOrganizations, type Organization } from '#resources/organizations/records.ts';
 import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
 import { getTeams } from '#resources/teams/records.ts';
 import type { Team } from '#resources/teams/team.ts';
@@ -37,10 +37,12 @@ const audit = (
 const auditTeam = ({ id, organization }: Team, userId: string, action: string): Promise<void> =>
   audit(organization, { type: 'team', id }, userId, action);
 
+const followsGroups = (home: Organization): boolean => mapsGroups(home) && !home.hasDirectory;
+
 /** Teams of organizations in which the operator allows groups to map to teams. 1 read per 100 organizations. */
 const mapped = async (teams: Team[]): Promise<Team[]> => {
   const homes = await getOrganizations([...new Set(teams.map(({ organization }) => organization))]);
-  const names = new Set(homes.filter(mapsGroups).map(({ name }) => name));
+  const names = new Set(homes.filter(followsGroups).map(({ name }) => name));
   return teams.filter(({ organization }) => names.has(organization));
 };
 
@@ -57,7 +59,7 @@ const enter = async (team: Team, userId: string): Promise<void> => {
 const endMembership = async ({ userId, organization }: Membership): Promise<void> => {
   const membership = await getMembership(userId, organization);
   const [home] = await getOrganizations([organization]);
-  if (!membership || !home || !mapsGroups(home)) return;
+  if (!membership || !home || !followsGroups(home)) return;
   const teams = await getTeams([...(membership.teams ?? [])]);
   for (const team of teams.sort((a) => (a.owners ? -1 : 1))) {
     if (!(await removeFromTeam(team, userId))) return;
@@ -68,7 +70,8 @@ const endMembership = async ({ userId, organization }: Membership): Promise<void
 
 /**
  * Synchronizes the user's teams with their groups at the issuer, which decides membership of mapped teams. A
- * membership created by a group ends with the user's last mapped team. The last owner of an organization stays.
+ * membership created by a group ends with the user's last mapped team. The last owner and the break-glass owner of an
+ * organization stay. In an organization with a directory, that alone decides (resources/scim/).
  */
 export const followGroups = async (userId: string, names: string[]): Promise<void> => {
   const groups = [...new Set(names)];
@@ -83,6 +86,7 @@ export const followGroups = async (userId: string, names: string[]): Promise<voi
   }
   for (const team of current) {
     if (team.ssoTeamId === null || isTheirs(team)) continue;
+    if (team.owners && memberships.some((own) => own.organization === team.organization && own.breakGlass)) continue;
     if (await removeFromTeam(team, userId)) await auditTeam(team, userId, 'leave_by_group');
   }
   const homes = new Set(theirs.map(({ organization }) => organization));

@@ -6,11 +6,11 @@ import { createLoginCode } from '#resources/users/login-codes.ts';
 import { findToken } from '#resources/users/tokens.ts';
 import { terraformRequest } from './authorization-request.ts';
 import { askPage, refusalPage } from './pages/login.ts';
-import { issuerName, issuerSettings } from './settings.ts';
+import { answerWays, offeredWays } from './ways.ts';
 
 /**
  * `terraform login`: OAuth 2.0's authorization code with PKCE (RFC 6749 §4.1, RFC 7636). A user who pastes a token on
- * the page, or signs in at the issuer (sign-in.ts), gets a new token for Terraform (oauth-token.ts). Consent does not
+ * the page, or signs in at an identity provider, gets a new token for Terraform (oauth-token-routes.ts). Consent does not
  * rely on cookies, which rules out cross-site request forgery.
  */
 
@@ -21,15 +21,12 @@ const refusal = (issues: v.BaseIssue<unknown>[]): Answer => {
   return refusalPage(`The address of this page is not from terraform login: its ${name} is missing or wrong.`);
 };
 
-const shown = (baseUrl: string) => {
-  const settings = issuerSettings();
-  return { host: new URL(baseUrl).host, issuer: settings && issuerName(settings) };
-};
+const shown = async (baseUrl: string) => ({ host: new URL(baseUrl).host, ways: await offeredWays() });
 
 const ask = async ({ query, baseUrl }: ApiRequest): Promise<Answer> => {
   const { success, output, issues } = read(query);
   if (!success) return refusal(issues);
-  return askPage(output, { ...shown(baseUrl), redirectUri: output.redirect_uri, refused: false });
+  return askPage(output, { ...(await shown(baseUrl)), redirectUri: output.redirect_uri, refused: false });
 };
 
 const allow = async ({ form, baseUrl }: ApiRequest): Promise<Answer> => {
@@ -39,13 +36,14 @@ const allow = async ({ form, baseUrl }: ApiRequest): Promise<Answer> => {
   const { redirect_uri: redirectUri, code_challenge: challenge, state } = output;
   const token = await findToken((sent.get('token') ?? '').trim());
   if (!token || !['user', 'session'].includes(token.kind))
-    return askPage(output, { ...shown(baseUrl), redirectUri, refused: true });
+    return askPage(output, { ...(await shown(baseUrl)), redirectUri, refused: true });
   const grant = { by: { userId: token.userId }, challenge, redirectUri, tokenExpiresAt: token.expiredAt };
   const code = await createLoginCode(grant);
   return redirect(303, `${redirectUri}?${new URLSearchParams({ code, state })}`);
 };
 
 export const loginRoutes: Route[] = [
+  openRoute('GET', '/oauth/ways', 'anyone', answerWays),
   openRoute('GET', '/oauth/authorization', 'anyone', ask),
   openRoute('POST', '/oauth/authorization', 'anyone', allow),
 ];

@@ -60,25 +60,26 @@ interface How {
   /** Description of an API token. */
   description: string;
   until?: string | null;
-  /** Hash of the identity that signed in. */
-  identity?: string;
+  /** The person who signed in. */
+  person?: Person;
 }
 
 /** A session if the page's `redirect_uri` was used, otherwise an API token. */
-const issue = async (userId: string, isPage: boolean, { description, until = null, identity }: How) => {
+const issue = async (userId: string, isPage: boolean, { description, until = null, person }: How) => {
   if (!isPage) {
     const { secret } = await createToken(userId, description, until);
     return json(200, { access_token: secret, token_type: 'bearer' }, plainJson);
   }
-  const { secret, expiresAt } = await beginSession(userId, identity);
+  const { secret, expiresAt } = await beginSession(userId, person && identityHash(person), person?.sessionEndsAt);
   const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1000);
   return json(200, { access_token: secret, token_type: 'bearer', expires_in: seconds }, plainJson);
 };
 
 const auditAction = auditActionOf('POST', '/authentication-tokens');
 const tokenFor = (request: ApiRequest, userId: string, isPage: boolean, how: How) =>
-  withAuditInAllOrganizations({ request, principal: { userId, kind: 'user' }, auditAction }, () =>
-    issue(userId, isPage, how),
+  withAuditInAllOrganizations(
+    { request, principal: { userId, kind: 'user', ...(how.person === undefined ? {} : { sso: true }) }, auditAction },
+    () => issue(userId, isPage, how),
   );
 
 const exchangeCode = async (
@@ -91,8 +92,8 @@ const exchangeCode = async (
   if (!grant) return failed('invalid_grant', 'The code is unknown, used or expired. Start again.');
   const userId = await userIdOf(request, grant, authority);
   if (typeof userId !== 'string') return userId;
-  const identity = 'person' in grant.by ? identityHash(grant.by.person) : undefined;
-  const how = { description: 'terraform login', until: grant.tokenExpiresAt, identity };
+  const person = 'person' in grant.by ? grant.by.person : undefined;
+  const how = { description: 'terraform login', until: grant.tokenExpiresAt, person };
   return tokenFor(request, userId, redirectUri === 'page', how);
 };
 

@@ -1,24 +1,25 @@
-import type { SignInSettings } from '#platform/environment.ts';
+import { environment } from '#platform/environment.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
+import { inSeconds } from '#platform/store/time.ts';
 import { renewTokens } from '#resources/organizations/token-age.ts';
 import { claimIdentity } from '#resources/users/identities.ts';
 import { acceptInvitation, invitedUser, linkEmail, takeOver } from '#resources/users/invitations.ts';
 import type { Person } from '#resources/users/person.ts';
+import { noteLinked } from '#resources/users/sso-required.ts';
 import type { User } from '#resources/users/user.ts';
 import { settleUsername } from '#resources/users/usernames.ts';
-import { confirmEmail, createNamed, getUser } from '#resources/users/users.ts';
+import { confirmEmail, createNamed, getUser, setSiteAdmin } from '#resources/users/users.ts';
 import { SignInError } from './errors.ts';
 import { followGroups } from './groups.ts';
-import { issuerName } from './settings.ts';
 
 /**
  * Checks that the operator allows the person's e-mail domain.
+ * @param name of the identity provider
  * @throws {SignInError} 403
  */
-export const checkPerson = (settings: SignInSettings, { email, emailVerified }: Person): void => {
-  const { emailDomains } = settings;
+export const checkPerson = ({ email, emailVerified }: Person, name: string): void => {
+  const { emailDomains = [] } = environment.signIn ?? {};
   if (emailDomains.length === 0) return;
-  const name = issuerName(settings);
   const audience = `users with an e-mail address at ${emailDomains.join(' or ')}`;
   if (email === undefined) {
     throw new SignInError(
@@ -61,18 +62,20 @@ export const userOf = async (person: Person): Promise<User> => {
   else await settleUsername(user, usernameOf(person));
   await learn(person, id);
   if (email !== undefined && email !== user.email) await confirmEmail(user, email);
-  await renewTokens(id);
+  await renewTokens(id, person.tokensLastSeconds);
   return user;
 };
 
-/** Stores what the issuer reports about a user: the verified address and the current groups. */
-const learn = async ({ email, emailVerified, groups }: Person, userId: string): Promise<void> => {
+/** Stores what the issuer reports about a user: the verified address, the current groups, site administration. */
+const learn = async (person: Person, userId: string): Promise<void> => {
+  const { email, emailVerified, groups, isSiteAdmin, tokensLastSeconds = 0 } = person;
   if (email !== undefined && emailVerified) {
     const invited = await invitedUser(email);
     if (invited && invited.id !== userId) await takeOver(invited, userId);
     await linkEmail(email, userId);
   }
   if (groups) await followGroups(userId, groups);
+  if (isSiteAdmin !== undefined) await setSiteAdmin(userId, isSiteAdmin ? inSeconds(tokensLastSeconds) : undefined);
 };
 
 /** A connected identity confirms the address that the user entered; a user without an address gets the identity's. */
@@ -87,5 +90,6 @@ export const connect = async (person: Person, userId: string): Promise<boolean> 
   if ((await claimIdentity(person, userId)) !== userId) return false;
   await learn(person, userId);
   await settleEmail(person, userId);
+  await noteLinked(userId);
   return true;
 };

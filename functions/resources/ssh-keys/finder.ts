@@ -1,11 +1,4 @@
-import { inOrganization, param } from '#api/finders.ts';
-import type { Finder } from '#api/route.ts';
-import { getSshKey, type SshKey } from './records.ts';
+import { byId } from '#api/finders.ts';
+import { getSshKey } from './records.ts';
 
-export const sshKey: Finder<SshKey> = {
-  what: 'SSH key',
-  parameter: 'sshKey',
-  find: (request) => getSshKey(param(request, 'sshKey')),
-  visibleWith: 'ssh-key:read',
-  scope: inOrganization,
-};
+export const sshKey = byId({ what: 'SSH key', parameter: 'sshKey', get: getSshKey, visibleWith: 'ssh-key:read' });

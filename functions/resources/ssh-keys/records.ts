@@ -1,8 +1,9 @@
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { recordsAt } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, put, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
@@ -36,9 +37,8 @@ const contextOf = ({ organization, id }: Pick<SshKey, 'organization' | 'id'>): S
   sshKey: id,
 });
 
-const living = (key: SshKey | undefined): SshKey | undefined => (key?.deletedAt ? undefined : key);
-
-export const getSshKey = async (id: string): Promise<SshKey | undefined> => living(await get<SshKey>(keys.sshKey(id)));
+const records = recordsAt<SshKey>(keys.sshKey);
+export const getSshKey = records.read;
 
 const pointersOf = (organization: string): Promise<Pointer[]> =>
   queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'SSHKEY#' });
@@ -47,9 +47,8 @@ export const countSshKeys = async (organization: string): Promise<number> => (aw
 
 /** Ordered by name. */
 export const listSshKeys = async (organization: string): Promise<SshKey[]> => {
-  const pointers = await pointersOf(organization);
-  const sshKeys = await batchGet<SshKey & Key>(pointers.map(({ sshKeyId }) => keys.sshKey(sshKeyId)));
-  return sshKeys.filter((sshKey) => living(sshKey)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  const sshKeys = await records.readAll((await pointersOf(organization)).map(({ sshKeyId }) => sshKeyId));
+  return sshKeys.sort((a, b) => (a.name < b.name ? -1 : 1));
 };
 
 /** 2 writes, 1 KMS request. */

@@ -1,8 +1,10 @@
-import { type Answer, created, noContent, ok } from '#api/answer.ts';
-import { notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { type Answer, created, ok } from '#api/answer.ts';
+import { notFound } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
+import { listLimit } from '#api/list-limit.ts';
+import { nameOf } from '#api/naming.ts';
 import { pageFrom } from '#api/pagination.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { workspaceDocument } from '#resources/workspaces/document.ts';
@@ -27,11 +29,7 @@ import {
 
 const create = async ({ request, subject: { organization: name } }: Context<InOrganization>): Promise<Answer> => {
   const values = readNewSshKey(request);
-  const limit = {
-    max: maxSshKeys,
-    count: () => countSshKeys(name),
-    full: () => unprocessable('/data', `${name} has ${maxSshKeys} SSH keys, the maximum. Delete one first`),
-  };
+  const limit = listLimit(name, maxSshKeys, 'SSH keys', () => countSshKeys(name));
   const sshKey = await createLimited(limit, () => createSshKey(name, values.name, values.value), deleteSshKey);
   return created(sshKeyDocument(sshKey));
 };
@@ -49,15 +47,13 @@ const update = async (context: Context<SshKey>): Promise<Answer> => {
   const change = readSshKeyChange(request);
   const updated = Object.keys(change).length ? await updateSshKey(subject, change, editor) : subject;
   if (updated) return shown(updated);
-  const current = await getSshKey(subject.id);
-  if (current) await checkIfMatch(request, current, 'SSH key');
-  throw notFound('The SSH key was deleted at the same time.');
+  throw await refusedChange(request, 'SSH key', await getSshKey(subject.id));
 };
 
 /** A key of another organization is reported like an unknown one. */
 const assign = async ({ request, subject, granted }: Context<Workspace>): Promise<Answer> => {
   const id = readAssignment(request);
-  const missing = () => notFound(`SSH key ${id} not found in ${subject.organization}.`);
+  const missing = () => notFound(`SSH key ${id} not found in ${nameOf(subject.organization)}.`);
   if (id && (await getSshKey(id))?.organization !== subject.organization) throw missing();
   const updated = await assignSshKey(subject, id);
   if (updated) return withEtag(ok(workspaceDocument(updated, granted)), updated);
@@ -72,9 +68,6 @@ export const sshKeyRoutes: Route[] = [
   route('GET', ofOrganization, 'ssh-key:read', organization, listOfOrganization),
   route('GET', path, 'ssh-key:read', sshKey, async ({ subject }) => shown(subject)),
   route('PATCH', path, 'ssh-key:write', sshKey, update),
-  route('DELETE', path, 'ssh-key:write', sshKey, async ({ subject }) => {
-    await deleteSshKey(subject);
-    return noContent();
-  }),
+  route('DELETE', path, 'ssh-key:write', sshKey, noContentAfter(deleteSshKey)),
   route('PATCH', '/workspaces/{workspace}/relationships/ssh-key', 'workspace:update', workspace, assign),
 ];

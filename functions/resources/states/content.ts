@@ -46,9 +46,11 @@ export interface StateInstance {
   /** `hashicorp/null` */
   provider: string;
   /** Number or key; absent for the only instance. */
-  index?: number | string;
+  index?: number | string | undefined;
   /** Hash of its attributes: a different one means a change. */
   digest?: string;
+  /** Its creation failed half way, or it was marked: the next plan replaces it. */
+  tainted?: true;
   /** Addresses in the configuration: `module.a.null_resource.b`. */
   dependencies?: string[];
   /** ISO 8601, UTC; absent for instances older than this attribute. */
@@ -72,6 +74,8 @@ export interface StateContent extends StateSummary {
   terraformVersion: string | null;
   /** Instances of managed resources. */
   managed: number;
+  /** Of them, those that the next plan replaces. */
+  tainted: number;
 }
 
 /** The content is not a valid state; users see the message. */
@@ -91,7 +95,7 @@ interface RawState {
     name?: string;
     module?: string;
     provider?: string;
-    instances?: { index_key?: unknown; attributes?: unknown; dependencies?: unknown }[];
+    instances?: { index_key?: unknown; attributes?: unknown; dependencies?: unknown; status?: unknown }[];
   }[];
 }
 
@@ -127,16 +131,20 @@ const dependenciesIn = (texts: unknown): Pick<StateInstance, 'dependencies'> =>
 const instancesOf = ({ mode, type, name, module, provider, instances = [] }: RawResource): StateInstance[] => {
   if (mode !== 'managed') return [];
   const base = `${module ? `${module}.` : ''}${type}.${name}`;
-  return instances.map(({ index_key: key, attributes, dependencies }) => ({
-    address: typeof key === 'string' || typeof key === 'number' ? `${base}[${JSON.stringify(key)}]` : base,
-    name: String(name),
-    type: String(type),
-    module: modulePath(module),
-    provider: providerName(String(provider)),
-    ...(typeof key === 'string' || typeof key === 'number' ? { index: key } : {}),
-    digest: digestOf(attributes),
-    ...dependenciesIn(dependencies),
-  }));
+  return instances.map(({ index_key: key, attributes, dependencies, status }) => {
+    const index = typeof key === 'string' || typeof key === 'number' ? key : undefined;
+    return {
+      address: index === undefined ? base : `${base}[${JSON.stringify(index)}]`,
+      name: String(name),
+      type: String(type),
+      module: modulePath(module),
+      provider: providerName(String(provider)),
+      index,
+      digest: digestOf(attributes),
+      ...(status === 'tainted' ? { tainted: true } : {}),
+      ...dependenciesIn(dependencies),
+    };
+  });
 };
 
 const count = (counts: Counts, group: string, type: string, n: number): void => {
@@ -245,13 +253,15 @@ const contentOf = (raw: ReturnType<typeof readRaw>): StateContent => {
       detailedType: type ?? null,
     }),
   );
+  const instances = (raw.resources ?? []).flatMap(instancesOf);
   return {
     serial: raw.serial,
     lineage: raw.lineage,
     terraformVersion: typeof raw.terraform_version === 'string' ? raw.terraform_version : null,
     managed,
+    tainted: instances.filter(({ tainted }) => tainted).length,
     outputs,
-    instances: (raw.resources ?? []).flatMap(instancesOf),
+    instances,
     resources,
     modules,
     providers,

@@ -79,8 +79,20 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
   };
 };
 
-/** `reveal`: includes a sensitive value; only for callers with permission to read the whole state. */
-export const outputDocument = (stateVersionId: string, output: StateOutput, index: number, { reveal = false } = {}) => {
+interface Shown {
+  /** Includes a sensitive value; only for callers with permission to read the whole state. */
+  reveal?: boolean;
+  /** Size of a value that is left out. */
+  omittedBytes?: number | undefined;
+}
+
+export const outputDocument = (
+  stateVersionId: string,
+  output: StateOutput,
+  index: number,
+  { reveal = false, omittedBytes }: Shown = {},
+) => {
+  const omitted = omittedBytes !== undefined;
   const id = outputId(stateVersionId, index);
   return {
     id,
@@ -89,8 +101,10 @@ export const outputDocument = (stateVersionId: string, output: StateOutput, inde
       name: output.name,
       sensitive: output.sensitive,
       type: output.type,
-      value: output.sensitive && !reveal ? null : output.value,
-      'detailed-type': output.detailedType,
+      value: omitted || (output.sensitive && !reveal) ? null : output.value,
+      // Without it, Terraform's command line reads the whole state instead of a null.
+      'detailed-type': omitted ? null : output.detailedType,
+      'omitted-bytes': omittedBytes,
     },
     relationships: { configurable: { data: null } },
     links: { self: `/api/v2/state-version-outputs/${id}` },

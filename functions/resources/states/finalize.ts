@@ -41,10 +41,19 @@ class SupersededError extends Error {
  * @throws {InvalidStateError} when it may not
  * @throws {SupersededError}
  */
-const becomeCurrent = async (version: StateVersion, sha256: string, resources: number): Promise<void> => {
+const becomeCurrent = async (
+  version: StateVersion,
+  sha256: string,
+  { managed: resources, tainted }: Pick<StateContent, 'managed' | 'tainted'>,
+): Promise<void> => {
   const { id, workspaceId, serial, lineage, md5, runId, userId, uncounted } = version;
   const change: Change = {
-    set: { state: { id, serial, lineage, md5, sha256, at: new Date().toISOString(), resources } },
+    set: {
+      state: {
+        ...{ id, serial, lineage, md5, sha256, resources, tainted },
+        at: new Date().toISOString(),
+      },
+    },
     names: { '#lock': 'lock' },
   };
   const write = (when: When, add?: Change['add']) =>
@@ -156,7 +165,7 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
     const content = { ...checked, instances: withHistory(checked.instances ?? [], before, version) };
     const object = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
     const lineage = version.lineage || content.lineage;
-    await becomeCurrent({ ...version, lineage }, object.sha256, content.managed);
+    await becomeCurrent({ ...version, lineage }, object.sha256, content);
     return settle(version, {
       status: 'finalized',
       lineage,

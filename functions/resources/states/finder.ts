@@ -1,4 +1,4 @@
-import { inWorkspace, param } from '#api/finders.ts';
+import { byId, inWorkspace, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { readOutputId } from './document.ts';
@@ -11,12 +11,7 @@ const currentState = async ({ id, workspaceId }: StateVersion) => {
   return workspace?.state?.id === id ? { organization: workspace.organization, workspace: workspace } : undefined;
 };
 
-export const stateVersion: Finder<StateVersion> = {
-  what: 'state version',
-  parameter: 'version',
-  find: (request) => getStateVersion(param(request, 'version')),
-  ...inWorkspace,
-};
+export const stateVersion = byId({ what: 'state version', parameter: 'version', get: getStateVersion, ...inWorkspace });
 
 export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, shared: currentState };
 

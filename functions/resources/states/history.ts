@@ -112,9 +112,8 @@ const awaitUploadSeconds = 60;
 export const isAwaited = ({ status, createdAt }: StateVersion): boolean =>
   status === 'pending' && Date.now() - Date.parse(createdAt) < awaitUploadSeconds * 1000;
 
-/** The version with the highest serial, if it is pending. */
-export const latestPending = async (workspaceId: string): Promise<StateVersion | undefined> => {
+/** The version with the highest serial. */
+export const latestStateVersion = async (workspaceId: string): Promise<StateVersion | undefined> => {
   const [last] = await newest(workspaceId, 1);
-  const version = last && (await getStateVersion(last.stateVersionId));
-  return version?.status === 'pending' ? version : undefined;
+  return last && getStateVersion(last.stateVersionId);
 };

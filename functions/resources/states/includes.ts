@@ -5,7 +5,7 @@ import type { Context, Subject } from '#api/route.ts';
 import { configurationVersionDocument } from '#resources/configurations/document.ts';
 import { getConfigurationVersions } from '#resources/configurations/records.ts';
 import { runDocument } from '#resources/runs/document.ts';
-import { getRuns } from '#resources/runs/lists.ts';
+import { getRuns } from '#resources/runs/records.ts';
 import { userDocument } from '#resources/users/user-document.ts';
 import { getUsers } from '#resources/users/users.ts';
 import { outputDocument } from './document.ts';

@@ -1,9 +1,11 @@
 import { type Answer, ok } from '#api/answer.ts';
 import { forbidden, notFound, unavailable } from '#api/errors.ts';
 import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { isTooLarge, maxResponseBytes, sizeInResponse } from '#api/response-size.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { sharedWorkspace } from '#resources/workspaces/finder.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
+import type { StateOutput } from './content.ts';
 import { outputDocument, readOutputId } from './document.ts';
 import { finalizeStateVersion } from './finalize.ts';
 import { sharedStateVersion, stateVersionOfOutput } from './finder.ts';
@@ -22,6 +24,35 @@ const outputsOf = async (stored: StateVersion) => {
   return summary.outputs;
 };
 
+/** Part of a response that names, types and ids of outputs may take beside the values. */
+const restBytes = maxResponseBytes / 8;
+
+/**
+ * An answer with all outputs, and with as many of their values as fit: the largest ones are left out, and clients read
+ * them one by one.
+ * @param omitted sizes of the values that are left out, by the output's index
+ */
+const fitting = (
+  outputs: [number, StateOutput][],
+  reveal: boolean,
+  answer: (omitted: Map<number, number>) => Answer,
+): Answer => {
+  const whole = answer(new Map());
+  if (!isTooLarge(whole)) return whole;
+  const sizes = outputs
+    .filter(([, { sensitive }]) => reveal || !sensitive)
+    .map(([i, { value }]) => [i, sizeInResponse(JSON.stringify(value))] as const)
+    .sort(([, a], [, b]) => b - a);
+  let excess = sizes.reduce((sum, [, bytes]) => sum + bytes, 0) - (maxResponseBytes - restBytes);
+  const omitted = new Map<number, number>();
+  for (const [i, bytes] of sizes) {
+    if (excess <= 0) break;
+    omitted.set(i, bytes);
+    excess -= bytes;
+  }
+  return answer(omitted);
+};
+
 /**
  * Includes sensitive values for callers with permission to read the whole state, as HCP Terraform does in this list
  * only.
@@ -30,16 +61,23 @@ const listOutputs = async ({ request, subject, granted }: Context<StateVersion>)
   const page = pageOf(request);
   const reveal = granted.has('state:read');
   const outputs = await outputsOf(subject);
-  const documents = outputs.map((output, index) => outputDocument(subject.id, output, index, { reveal }));
-  return list(request, page, documents.length, pageSlice(documents, page));
+  const shown = pageSlice([...outputs.entries()], page);
+  return fitting(shown, reveal, (omitted) => {
+    const documents = shown.map(([i, output]) =>
+      outputDocument(subject.id, output, i, { reveal, omittedBytes: omitted.get(i) }),
+    );
+    return list(request, page, outputs.length, documents);
+  });
 };
 
 const currentOutputs = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const version = await currentVersion(subject);
   const outputs = await outputsOf(version);
-  return wholeList(
-    request,
-    outputs.map((output, index) => outputDocument(version.id, output, index)),
+  return fitting([...outputs.entries()], false, (omitted) =>
+    wholeList(
+      request,
+      outputs.map((output, i) => outputDocument(version.id, output, i, { omittedBytes: omitted.get(i) })),
+    ),
   );
 };
 

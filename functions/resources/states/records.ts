@@ -96,8 +96,8 @@ const findRepeat = async (values: NewStateVersion): Promise<StateVersion | undef
  * The same state of the same run gets the same id, so that a repeat finds it without a query. Requires the checksum
  * of the content, which rules out a collision with other content.
  */
-const ownId = ({ runId, serial, lineage, md5, sha256, force }: NewStateVersion): string | undefined =>
-  runId && sha256 && !force ? derivedId('sv', [runId, serial, lineage, md5, sha256].join(' ')) : undefined;
+const ownId = ({ runId, serial, lineage, md5, sha256 }: NewStateVersion): string | undefined =>
+  runId && sha256 ? derivedId('sv', [runId, serial, lineage, md5, sha256].join(' ')) : undefined;
 
 /** The current version, if it already has this content from the run. */
 const currentIfSame = async ({

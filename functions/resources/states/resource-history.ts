@@ -12,9 +12,8 @@ const mostChanges = 5;
 /** @returns instances of the previous state, by address; empty without one. 1 read and 1 object */
 export const instancesBefore = async ({ previousId }: StateVersion): Promise<Map<string, StateInstance>> => {
   const version = previousId === undefined ? undefined : await getStateVersion(previousId);
-  if (version?.status !== 'finalized') return new Map();
-  // Without the history of a damaged state, the new state is still valid.
-  const summary = await readSummary(version).catch(() => undefined);
+  // Without the history of a damaged or deleted state, the new state is still valid.
+  const summary = version && (await readSummary(version).catch(() => undefined));
   return new Map((summary?.instances ?? []).map((instance) => [instance.address, instance]));
 };
 

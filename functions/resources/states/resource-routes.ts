@@ -11,7 +11,7 @@ import { getStateVersion, readSummary } from './records.ts';
 
 /** Resources in a workspace's current state (HCP API: workspaces, resources). */
 
-const document = (workspaceId: string, stateVersionId: string, instance: StateInstance): Resource => ({
+const document = (workspaceId: string, instance: StateInstance): Resource => ({
   id: `wsr-${createHash('sha256').update(`${workspaceId}\n${instance.address}`).digest('hex').slice(0, 16)}`,
   type: 'resources',
   attributes: {
@@ -24,10 +24,11 @@ const document = (workspaceId: string, stateVersionId: string, instance: StateIn
     module: instance.module.replace(/^root\./, ''),
     provider: instance.provider,
     'provider-type': instance.type,
-    'modified-by-state-version-id': instance.changes?.[0]?.version ?? stateVersionId,
+    'modified-by-state-version-id': instance.changes?.[0]?.version ?? null,
     'name-index': instance.index === undefined ? null : String(instance.index),
     'full-address': instance.address,
     'depends-on': instance.dependencies ?? [],
+    tainted: instance.tainted ?? false,
     changes: (instance.changes ?? []).map(({ version, at, run }) => ({
       'state-version-id': version,
       'run-id': run ?? null,
@@ -66,7 +67,7 @@ const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promis
     all.filter(({ address }) => address.toLowerCase().includes(search)),
     request,
   );
-  return pageFrom(request, fitting, (instance) => document(subject.id, version?.id ?? '', instance));
+  return pageFrom(request, fitting, (instance) => document(subject.id, instance));
 };
 
 export const workspaceResourceRoutes: Route[] = [

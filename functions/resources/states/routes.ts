@@ -1,6 +1,7 @@
 import { type Answer, created, noContent, ok, type Resource, redirect } from '#api/answer.ts';
 import { badRequest, conflict, notFound, unprocessable } from '#api/errors.ts';
 import { limits } from '#api/limits.ts';
+import { keyOfRenamed } from '#api/naming.ts';
 import { list, pageOf } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
 import { requiredIn } from '#api/validation.ts';
@@ -92,7 +93,9 @@ const workspaceOfFilters: Finder<Workspace> = {
     if (!organization || !name) {
       throw badRequest('filter[organization][name] and filter[workspace][name] are required.');
     }
-    return findWorkspace(organization, name);
+    const found = await findWorkspace(organization, name);
+    const key = found ? undefined : await keyOfRenamed(organization);
+    return key === undefined ? found : findWorkspace(key, name);
   },
   visibleWith: workspace.visibleWith,
   scope: workspace.scope,

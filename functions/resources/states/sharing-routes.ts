@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Context, type Route, route } from '#api/route.ts';
@@ -36,7 +37,7 @@ const consumersIn = async (context: Context<Workspace>): Promise<string[]> => {
   );
   const missing = ids.findIndex((id) => !consumers.has(id));
   if (missing >= 0)
-    throw unprocessable(`/data/${missing}/id`, `id: workspace ${ids[missing]} not found in ${organization}`);
+    throw unprocessable(`/data/${missing}/id`, `id: workspace ${ids[missing]} not found in ${nameOf(organization)}`);
   return ids;
 };
 
@@ -46,8 +47,6 @@ const listEveryone = async ({ request, subject, principal }: Context<Workspace>)
   const filter: WorkspaceFilter = {
     mayFit: ({ name }) => name !== subject.name,
     within: await principal.reach(subject.organization, 'workspace:read'),
-    byTags: false,
-    descending: false,
   };
   const { items, total, more } = await findWorkspaces(subject.organization, filter, page, { records: (all) => all });
   return list(request, page, totalOf(page, total, more), await workspaceDocuments(principal, items));

@@ -116,7 +116,7 @@ export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise
     const own = versions.filter(({ runId }) => runId === id).sort(bySerial);
     const last = own.filter(({ status }) => status === 'finalized').at(-1);
     const old = own.filter((version) => isSuperseded(version, last) && version.id !== workspace.state?.id);
-    if (last && old[0]) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
+    if (last) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
     await inBatches(old, atOnce, (version) => deleteVersion(version));
     const dangling = pointers.filter(
       ({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId),

@@ -1,11 +1,10 @@
-import type { Finder } from '#api/route.ts';
+import { byId } from '#api/finders.ts';
 import { getTeam } from './records.ts';
-import type { Team } from './team.ts';
 
-export const team: Finder<Team> = {
+export const team = byId({
   what: 'team',
   parameter: 'team',
-  find: (request) => getTeam(request.params.team ?? ''),
+  get: getTeam,
   visibleWith: 'team:read',
   scope: (team) => ({ organization: team.organization, team: team }),
-};
+});

@@ -1,21 +1,17 @@
 import * as v from 'valibot';
 import { type Answer, noContent, type Resource } from '#api/answer.ts';
 import { conflict, unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { membershipDocument, membershipStatus } from '#resources/users/membership-document.ts';
-import {
-  getMembership,
-  getMemberships,
-  type Membership,
-  membershipId,
-  membershipsIn,
-} from '#resources/users/memberships.ts';
+import { getMemberships, type Membership, membershipId, membershipsIn } from '#resources/users/memberships.ts';
 import type { User } from '#resources/users/user.ts';
-import { getUser, getUsers } from '#resources/users/users.ts';
+import { getUsers } from '#resources/users/users.ts';
 import { team } from './finder.ts';
 import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from './members.ts';
+import { checkOwnersStay, lastOwner } from './owners.ts';
 import { visibleMemberships } from './routes.ts';
 import type { Team } from './team.ts';
 
@@ -49,8 +45,8 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
     throw unprocessable(
       `/data/${i}/id`,
       another
-        ? `id: ${organization} has several users named ${name}; use the user id`
-        : `id: user ${name} not found in ${organization}; invite the user to the organization first`,
+        ? `id: ${nameOf(organization)} has several users named ${name}; use the user id`
+        : `id: user ${name} not found in ${nameOf(organization)}; invite the user to the organization first`,
     );
   });
 };
@@ -61,29 +57,25 @@ const usersOfMemberships = async (context: Context<Team>): Promise<string[]> => 
   return idsIn(context, 'organization-memberships').map((id, i) => {
     const membership = ids.get(id);
     if (membership) return membership.userId;
-    throw unprocessable(`/data/${i}/id`, `id: membership ${id} not found in ${organization}`);
+    throw unprocessable(`/data/${i}/id`, `id: membership ${id} not found in ${nameOf(organization)}`);
   });
 };
 
 type Named = (context: Context<Team>) => Promise<string[]>;
 
+/** The directory would not know of other members. Removing one is possible at any time. */
+const checkUnmanaged = ({ name, scim }: Team): void => {
+  if (!scim) return;
+  throw conflict(
+    `The directory decides who is in team ${name} (SCIM group ${scim.displayName}). Add the user to the group there.`,
+  );
+};
+
 const add = (named: Named) => async (context: Context<Team>) => {
+  checkUnmanaged(context.subject);
   if (await enterTeam(context.subject, [...new Set(await named(context))])) return noContent();
   throw unprocessable('/data', `Team ${context.subject.name} can have at most ${maxUsers} users.`);
 };
-
-/** At least one remaining owner can sign in: invited users do not count, because they may never accept. */
-export const checkOwnersStay = async (owners: Team, leaving: string[]): Promise<void> => {
-  const staying = (await usersOfTeam.get(owners.id)).filter((id) => !leaving.includes(id));
-  for (const id of staying) {
-    const [user, membership] = await Promise.all([getUser(id), getMembership(id, owners.organization)]);
-    if (user && !user.invitedAt && membership) return;
-  }
-  throw lastOwner(owners);
-};
-
-export const lastOwner = ({ organization }: Pick<Team, 'organization'>) =>
-  conflict(`${organization} needs at least one owner. Add another user who has signed in to the owners team first.`);
 
 const remove = (named: Named) => async (context: Context<Team>) => {
   const { subject } = context;

@@ -1,10 +1,12 @@
 import { dueIn } from '#platform/store/due.ts';
 import { asEdit, type Editor } from '#platform/store/edits.ts';
 import { derivedId, newId } from '#platform/store/id.ts';
-import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { create, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { claimName, createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { forgetGroup as forgetScimGroup } from '#resources/scim/groups/items.ts';
 import { closeTeamAccount } from '#resources/users/accounts.ts';
 import { indexMember, joinTeam, type Membership, membershipsIn, roleOf } from '#resources/users/memberships.ts';
 import { forgetGroup, indexGroup } from '#resources/users/sso-groups.ts';
@@ -12,13 +14,7 @@ import { grantsOfTeam, revoke } from './grants.ts';
 import { removeAllMembers, usersOfTeam } from './members.ts';
 import type { Team } from './team.ts';
 
-const living = (team: Team | undefined): Team | undefined => (team?.deletedAt ? undefined : team);
-
-export const getTeam = async (id: string): Promise<Team | undefined> => living(await get<Team>(keys.team(id)));
-
-/** In this order; missing teams are left out. */
-export const getTeams = async (ids: readonly string[]): Promise<Team[]> =>
-  (await batchGet<Team & Key>(ids.map(keys.team))).filter(living);
+export const { read: getTeam, readAll: getTeams } = recordsAt<Team>(keys.team);
 
 export type TeamSettings = Pick<
   Team,
@@ -77,13 +73,14 @@ export const updateTeam = async (
  * deletion.
  */
 export const deleteTeam = async (
-  team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications'>,
+  team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications' | 'scim'>,
 ): Promise<void> => {
   const key = keys.team(team.id);
   await update(key, { set: { deletedAt: now(), ...dueIn(team.id, 60) }, condition: 'attribute_exists(pk)' });
   await Promise.all([...(team.notifications ?? [])].map((id) => remove(keys.notification(id))));
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);
+  await forgetScimGroup(team);
   for (const record of await grantsOfTeam(team.id)) await revoke(record);
   await removeAllMembers(team);
   await releaseName(names, team);
@@ -91,12 +88,7 @@ export const deleteTeam = async (
 };
 
 /** Names in use, in alphabetical order, including those of teams whose deletion was interrupted. */
-export const listTeamNames = async (organization: string): Promise<{ id: string; name: string }[]> => {
-  const prefix = 'TEAMNAME#';
-  const { pk } = keys.organization(organization);
-  const pointers = await queryAll<{ sk: string; holder: string }>({ pk, prefix });
-  return pointers.map(({ sk, holder }) => ({ id: holder, name: sk.slice(prefix.length) }));
-};
+export const listTeamNames = (organization: string) => listNames(organization, 'TEAMNAME#');
 
 /** All teams of the organization, ordered by name. */
 export const listTeams = async (organization: string): Promise<Team[]> =>

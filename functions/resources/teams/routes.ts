@@ -1,7 +1,8 @@
 import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
-import { badRequest, conflict, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { badRequest, conflict, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import { type Context, type Route, route, type Subject } from '#api/route.ts';
@@ -126,12 +127,13 @@ const visibilityOf = ({ granted }: Context<Subject>, change: Partial<Team>): Tea
 const secret = () => forbidden('visibility: creating a secret team needs the permission team:read-secret.');
 
 /**
- * Only organizations chosen by the operator may map groups of the issuer, because group membership is confidential.
- * Without group support at the issuer, the value is stored for later use.
+ * Only organizations chosen by the operator may map groups of the issuer, because group membership is confidential; in
+ * others, the value links a group of the organization's own directory. Without group support at the issuer, the value
+ * is stored for later use.
  */
 const checkGroup = (home: Organization | undefined): void => {
   if (!environment.organizationRules.readsGroups) return;
-  if (home && mapsGroups(home)) return;
+  if (home && (home.hasDirectory || mapsGroups(home))) return;
   throw unprocessable(
     '/data/attributes/sso-team-id',
     'sso-team-id: groups are not mapped to teams of this organization. The operator of this platform can enable that with the setting signInGroupOrganizations',
@@ -168,14 +170,11 @@ const update = async (context: Context<Team>): Promise<Answer> => {
   const editor = await editorOf(context, subject, 'team');
   const updated = Object.keys(change).length ? await updateTeam(subject, change, editor) : subject;
   if (updated) return withEtag(ok(...(await answer(context, updated))), updated);
-  const current = await getTeam(subject.id);
-  if (!current) throw notFound('The team was deleted at the same time.');
-  await checkIfMatch(request, current, 'team');
-  throw nameTaken();
+  throw await refusedChange(request, 'team', await getTeam(subject.id), nameTaken());
 };
 
 const remove = async ({ subject }: Context<Team>): Promise<Answer> => {
-  if (subject.owners) throw conflict(`The owners team of ${subject.organization} cannot be deleted.`);
+  if (subject.owners) throw conflict(`The owners team of ${nameOf(subject.organization)} cannot be deleted.`);
   await deleteTeam(subject);
   return noContent();
 };

@@ -19,6 +19,18 @@ export interface Team extends Edited {
    * deleted.
    */
   owners?: true;
+  /** The directory's group that decides its members (resources/scim/groups/). */
+  scim?: TeamGroup;
   /** Ids of its notification configurations. */
   notifications?: Set<string>;
+}
+
+export interface TeamGroup {
+  configurationId: string;
+  displayName: string;
+  externalId?: string;
+  /** The team existed before, with the group's name or id as its `sso-team-id`; it outlives the group. */
+  linked?: true;
+  createdAt: string;
+  updatedAt: string;
 }

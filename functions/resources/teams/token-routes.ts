@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent, ok } from '#api/answer.ts';
 import { ApiError, badRequest, forbidden, notFound } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
@@ -150,7 +151,9 @@ const deleteInOrganization = async (context: Context<InOrganization>): Promise<A
   const owned = await manageable(context, all);
   const missing = [...ids].find((id) => !owned.some((token) => token.id === id));
   if (missing !== undefined) {
-    throw notFound(`Team token ${missing.slice(0, 100)} not found in ${organization}, or you don't have access.`);
+    throw notFound(
+      `Team token ${missing.slice(0, 100)} not found in ${nameOf(organization)}, or you don't have access.`,
+    );
   }
   for (const { userId, id } of owned) await deleteToken(userId, id);
   return noContent();

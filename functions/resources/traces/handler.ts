@@ -1,7 +1,7 @@
 import { environment } from '#platform/environment.ts';
 import { getTaskResult, type TaskResult } from '#resources/run-tasks/results.ts';
 import { getRun } from '#resources/runs/records.ts';
-import type { Run } from '#run/run.ts';
+import { organizationNameOf, type Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { exportRequest } from './otlp.ts';
 import { resourceSpans } from './resource-spans.ts';
@@ -20,7 +20,7 @@ export const handler = async ({ runId }: { runId: string }): Promise<void> => {
     resourceSpans(run, 'plan'),
     resourceSpans(run, 'apply'),
   ]);
-  const url = `${environment.publicUrl}/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`;
+  const url = `${environment.publicUrl}/app/${organizationNameOf(run)}/workspaces/${run.workspaceName}/runs/${run.id}`;
   await sendTrace(exportRequest(run.id, traceSpans({ run, tasks, resources: { plan, apply }, url })));
 };
 

@@ -3,7 +3,7 @@ import { traceparentForm } from '#platform/store/invocation.ts';
 import type { Span as ResourceSpan } from '#platform/text/resource-times.ts';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import { taskStages } from '#run/check-record.ts';
-import { hasPlanRunner, type PhaseName, type Run } from '#run/run.ts';
+import { hasPlanRunner, organizationNameOf, type PhaseName, type Run } from '#run/run.ts';
 import { isFinal, type RunStatus, runStatuses, statuses, timestampKey } from '#run/status.ts';
 
 /**
@@ -75,7 +75,7 @@ const rootOf = ({ run, url }: TraceFacts): TraceSpan => {
       'cicd.pipeline.run.id': run.id,
       'cicd.pipeline.run.url.full': url,
       'cicd.pipeline.result': final ? results[final] : undefined,
-      'stepform.organization': run.organization,
+      'stepform.organization': organizationNameOf(run),
       'stepform.workspace.id': run.workspaceId,
       'stepform.run.status': status,
       'stepform.run.source': run.source,

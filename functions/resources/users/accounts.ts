@@ -9,9 +9,9 @@ import { deleteTokensOf } from './tokens.ts';
 import { ensureUser } from './users.ts';
 
 /**
- * Tokens of teams, organizations and audit trails act as an account, not as a person. The account of a team or
- * organization has a membership, but is in no list of members. The account of an audit trail has no membership and so
- * no other permission.
+ * Tokens of teams, organizations, audit trails and directories act as an account, not as a person. The account of a
+ * team or organization has a membership, but is in no list of members. The other two have no membership and so no other
+ * permission.
  */
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
@@ -19,6 +19,7 @@ type Home = Pick<Organization, 'name' | 'externalId'>;
 export const accountOfTeam = (teamId: string): string => derivedId('user', `team ${teamId}`);
 export const accountOfOrganization = ({ externalId }: Home): string => derivedId('user', `organization ${externalId}`);
 export const accountOfAuditTrail = ({ externalId }: Home): string => derivedId('user', `audit trail ${externalId}`);
+export const accountOfScim = ({ externalId }: Home): string => derivedId('user', `scim ${externalId}`);
 
 /** The last part of an id, for names. */
 const short = (id: string): string => id.slice(id.indexOf('-') + 1);
@@ -56,6 +57,14 @@ export const ensureAuditTrailAccount = async (home: Home): Promise<string> => {
   return id;
 };
 
+/** Can be repeated. @returns its id */
+export const ensureScimAccount = async (home: Home): Promise<string> => {
+  const id = accountOfScim(home);
+  const service = { organization: home.name };
+  await ensureUser(id, { username: `scim-${home.name}`, email: '', service });
+  return id;
+};
+
 const close = async (userId: string, organization: string): Promise<void> => {
   await remove(keys.membership(userId, organization));
   await deleteTokensOf(userId);
@@ -69,4 +78,5 @@ export const closeTeamAccount = ({ id, organization }: Pick<Team, 'id' | 'organi
 export const closeOrganizationAccounts = async (home: Home): Promise<void> => {
   await close(accountOfOrganization(home), home.name);
   await close(accountOfAuditTrail(home), home.name);
+  await close(accountOfScim(home), home.name);
 };

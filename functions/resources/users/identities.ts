@@ -69,11 +69,26 @@ export const forgetIdentity = async (identity: Identity, userId: string): Promis
     values: { ':user': userId },
   });
   if (!removed) return false;
+  await endSessionsIn(pk);
+  await remove(keys.identityOfUser(userId, hash));
+  return true;
+};
+
+/** Ends the sessions that a partition points to. @returns their number */
+const endSessionsIn = async (pk: string): Promise<number> => {
   const sessions = await queryAll<Key>({ pk, prefix: 'SESSION#' });
   for (const { sk } of sessions) {
     await endSession(sk.slice('SESSION#'.length));
     await remove({ pk, sk });
   }
-  await remove(keys.identityOfUser(userId, hash));
-  return true;
+  return sessions.length;
+};
+
+/** Ends all sessions of the user at once. Can be repeated. @returns their number */
+export const endSessionsOf = async (userId: string): Promise<number> => {
+  const identities = await identitiesOf(userId);
+  const partitions = [keys.user(userId), ...identities.map((identity) => keys.identity(identityHash(identity)))];
+  let ended = 0;
+  for (const { pk } of partitions) ended += await endSessionsIn(pk);
+  return ended;
 };

@@ -4,6 +4,7 @@ import { wholeList } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import { type Call, type Route, userRoute } from '#api/route.ts';
 import { forgetIdentity, identitiesOf, identityId, type LinkedIdentity } from './identities.ts';
+import { noteUnlinked } from './sso-required.ts';
 import { listTokens } from './tokens.ts';
 
 /** Identities at the issuer that sign in as the caller. Stepform's own routes; HCP Terraform has no such list. */
@@ -29,6 +30,7 @@ const disconnect = async ({ request, principal }: Call): Promise<Answer> => {
   if (all.length === 1 && (await listTokens(userId)).length === 0) {
     throw conflict('This identity is your only way to sign in. Create an API token or connect another identity first.');
   }
+  if (all.length === 1) await noteUnlinked(userId);
   if (!(await forgetIdentity(linked, userId))) throw notFound('The identity was disconnected at the same time.');
   return noContent();
 };

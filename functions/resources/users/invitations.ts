@@ -2,6 +2,7 @@ import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { create, get, put, update } from '#platform/store/table.ts';
+import { moveScimUser } from '#resources/scim/users/account-link.ts';
 import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
 import { getTeams } from '#resources/teams/records.ts';
 import { acceptMembership, addMember, membershipsAndInvitationsOf, removeMember } from './memberships.ts';
@@ -15,7 +16,8 @@ import { ensureUser, getUser, loseEmail } from './users.ts';
  * existing user has to accept it explicitly.
  */
 
-const holderOf = async (email: string): Promise<User | undefined> => {
+/** The user to whom the issuer or the operator verified the address, or who was invited with it. */
+export const holderOf = async (email: string): Promise<User | undefined> => {
   const pointer = await get<{ userId: string }>(keys.email(email));
   return pointer && getUser(pointer.userId);
 };
@@ -48,6 +50,7 @@ export const takeOver = async (invited: User, userId: string): Promise<void> => 
   for (const membership of await membershipsAndInvitationsOf(invited.id)) {
     const { organization } = membership;
     await addMember(organization, userId, 'member', { invitation: { email: invited.email } });
+    if (membership.scim) await moveScimUser(membership, userId);
     const teams = await getTeams([...(membership.teams ?? [])]);
     for (const team of teams) await enterTeam(team, [userId]);
     for (const team of teams) await removeFromTeam(team, invited.id);

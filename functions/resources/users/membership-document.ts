@@ -26,6 +26,11 @@ export const membershipDocument = (membership: Membership, user: User | undefine
     teams: many('teams', teamIds),
     user: one('users', membership.userId),
     organization: one('organizations', membership.organization),
+    'scim-identity': one('scim-identities', membership.scim?.id),
   },
   links: { self: `/api/v2/organization-memberships/${membershipId(membership)}` },
 });
+
+/** Included with memberships; undefined without a directory. */
+export const scimIdentityDocuments = ({ scim }: Membership) =>
+  scim ? [{ id: scim.id, type: 'scim-identities', attributes: { status: scim.status } }] : [];

@@ -1,24 +1,27 @@
 import * as v from 'valibot';
 import { type Answer, json, noContent, ok, type Resource } from '#api/answer.ts';
 import { forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { byId } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { email } from '#api/names.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson, type Principal } from '#api/permissions/principal.ts';
-import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
+import { type Call, type Context, type Route, route, userRoute } from '#api/route.ts';
 import { identifier, readData } from '#api/validation.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { organizationDocument } from '#resources/organizations/document.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
-import { checkOwnersStay, lastOwner, usersIn } from '#resources/teams/member-routes.ts';
+import { usersIn } from '#resources/teams/member-routes.ts';
 import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
+import { checkOwnersStay, lastOwner } from '#resources/teams/owners.ts';
 import { ensureOwnersTeam, getTeams } from '#resources/teams/records.ts';
 import { teamDocuments, visibleTeams } from '#resources/teams/routes.ts';
 import type { Team } from '#resources/teams/team.ts';
 import { inviteUser } from './invitations.ts';
-import { membershipDocument, membershipEmail, membershipStatus } from './membership-document.ts';
+import { membershipDocument, membershipEmail, membershipStatus, scimIdentityDocuments } from './membership-document.ts';
 import {
   acceptMembership,
   addMember,
@@ -46,13 +49,13 @@ interface Shown {
   user: User | undefined;
 }
 
-const membership: Finder<Membership> = {
+const membership = byId({
   what: 'organization membership',
   parameter: 'membership',
-  find: (request) => findMembership(request.params.membership ?? ''),
+  get: findMembership,
   visibleWith: 'membership:read',
   scope: (record) => ({ organization: record.organization, membershipOf: record.userId }),
-};
+});
 
 const include = includable('user', 'teams', 'organization', 'scim_identity');
 const status = { some: ['active', 'invited', 'inactive'] };
@@ -80,6 +83,7 @@ const documents = async (
         ? shown.flatMap((member) => (member.user ? [shownDocument(member.membership, member.user)] : []))
         : []),
       ...(includes.has('teams') ? (await teamDocuments(principal, teams)).data.map(withoutMembers) : []),
+      ...(includes.has('scim_identity') ? shown.flatMap(({ membership }) => scimIdentityDocuments(membership)) : []),
       ...(await Promise.all(homes.map((name) => homeDocument(principal, name)))).flat(),
     ],
   };
@@ -167,7 +171,7 @@ const teamsOf = async ({ subject, principal }: Context<InOrganization>, ids: str
     const team = teams.find((candidate) => candidate.id === id && candidate.organization === subject.organization);
     const granted = team && (await principal.on({ organization: subject.organization, team: team }));
     if (!granted?.has('team:read')) {
-      throw unprocessable(pointer, `teams: team ${id} not found in ${subject.organization}`);
+      throw unprocessable(pointer, `teams: team ${id} not found in ${nameOf(subject.organization)}`);
     }
     if (!granted.has('team:manage-members')) {
       throw forbidden(`teams: adding members to team ${team?.name} needs the permission team:manage-members.`);

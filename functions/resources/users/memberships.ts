@@ -12,6 +12,8 @@ import { identitiesOf } from './identities.ts';
 export interface Membership {
   userId: string;
   organization: string;
+  /** Its current name; absent while it has its first one (organizations/rename.ts). */
+  organizationName?: string;
   /** Members of the owners team have the role owner. It is repeated here, so that authorization takes one read. */
   roles: Role[];
   /** Ids of the teams the user is in. */
@@ -35,6 +37,24 @@ export interface Membership {
   ipAllowlists?: number;
   /** The user has not accepted the invitation yet: it grants no permissions and restricts nothing. */
   invitation?: { email: string };
+  /**
+   * The organization requires single sign-on; `unlinked`: the user has no identity at the issuer, whose sign-ins
+   * would count (sso-required.ts).
+   */
+  ssoRequired?: 'linked' | 'unlinked';
+  /** The one owner who is exempt from `ssoRequired`, for the time when the issuer fails. */
+  breakGlass?: true;
+  /** A directory manages the membership (resources/scim/users/account.ts). */
+  scim?: ScimLink;
+  /** The organization rejects the user's older tokens and sessions: the directory had ended the membership before. */
+  tokensFrom?: string;
+}
+
+export interface ScimLink {
+  /** Of the provisioned user. */
+  id: string;
+  /** `claimed`: the user existed before (HCP API: SCIM identities). */
+  status: 'provisioned' | 'claimed';
 }
 
 export const accepted = (membership: Membership | undefined): Membership | undefined =>
@@ -85,10 +105,10 @@ export const addMember = async (
   organization: string,
   userId: string,
   role: Role = 'member',
-  { invitation, byGroup }: Pick<Membership, 'invitation' | 'byGroup'> = {},
+  more: Pick<Membership, 'invitation' | 'byGroup' | 'scim' | 'tokensFrom'> = {},
 ): Promise<void> => {
   const createdAt = new Date().toISOString();
-  const membership: Membership = { userId, organization, roles: [role], createdAt, invitation, byGroup };
+  const membership: Membership = { userId, organization, roles: [role], createdAt, ...more };
   await indexMember(membership);
   await create({ ...keys.membership(userId, organization), ...membership });
   await endIfDeleted(membership);
@@ -103,20 +123,42 @@ export const endIfDeleted = async (membership: Membership): Promise<void> => {
   const key = keys.organization(membership.organization);
   const home = await get<Rules>(key);
   if (home?.deletedAt) return removeMember(membership);
+  if (home?.shownName) await noteOrganizationName(membership, home.shownName);
   if (home?.ipAllowlists !== undefined) await noteIpAllowlists(membership, home.ipAllowlists);
   if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
   if (home?.ssoMaxTokenAge) await boundTokens(membership, home.ssoMaxTokenAge);
+  if (home?.ssoRequired) await requireSso(membership, home.breakGlassOwner);
   const limits = home && tokenLimits(home);
   if (limits) await limitTokens(membership, limits);
 };
 
 /** Rules of an organization that its memberships repeat, so that authorization takes one read. */
 interface Rules extends TtlPolicies {
+  shownName?: string;
   deletedAt?: string;
   userTokensEnabled?: boolean;
   ipAllowlists?: number;
   ssoMaxTokenAge?: number | null;
+  ssoRequired?: boolean;
+  breakGlassOwner?: string | null;
 }
+
+/**
+ * Makes the membership require single sign-on, except the break-glass owner's. Takes effect at once.
+ * @param exempt id of the break-glass owner
+ */
+export const requireSso = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  exempt: string | null | undefined,
+): Promise<void> => {
+  const linked = userId === exempt || (await identitiesOf(userId)).length > 0;
+  await update<Membership>(keys.membership(userId, organization), {
+    ...(userId === exempt
+      ? { set: { breakGlass: true }, remove: ['ssoRequired'] }
+      : { set: { ssoRequired: linked ? 'linked' : 'unlinked' }, remove: ['breakGlass'] }),
+    condition: 'attribute_exists(pk)',
+  });
+};
 
 /**
  * Limits the user's tokens to this many minutes from now. Users without an identity are exempt, because they cannot
@@ -145,6 +187,17 @@ export const limitTokens = async (
 ): Promise<void> => {
   await update<Membership>(keys.membership(userId, organization), {
     ...(limits ? { set: { tokenLimits: limits } } : { remove: ['tokenLimits'] }),
+    condition: 'attribute_exists(pk)',
+  });
+};
+
+/** @param name null: its first name */
+export const noteOrganizationName = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  name: string | null,
+): Promise<void> => {
+  await update<Membership>(keys.membership(userId, organization), {
+    ...(name === null ? { remove: ['organizationName'] } : { set: { organizationName: name } }),
     condition: 'attribute_exists(pk)',
   });
 };

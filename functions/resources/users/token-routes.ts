@@ -1,5 +1,6 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { notFound, unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { wholeList } from '#api/pagination.ts';
 import type { Permission } from '#api/permissions/permissions.ts';
 import type { Principal } from '#api/permissions/principal.ts';
@@ -63,16 +64,17 @@ const allowedEnd = async (
   if (latest && expiredAt && expiredAt > latest) {
     throw unprocessable(
       '/data/attributes/expired-at',
-      `expired-at: must not be later than ${latest}, by the token TTL policy of ${organization}`,
+      `expired-at: must not be later than ${latest}, by the token TTL policy of ${nameOf(organization)}`,
     );
   }
   return latest;
 };
 
-/** Default expiry of a token, as in HCP Terraform. */
-const inTwoYears = (): string => {
+/** Default expiry of a token, as in HCP Terraform. Agent tokens have none. */
+const defaultEnd = (kind: Token['kind']): string | null => {
+  if (kind === 'agent') return null;
   const end = new Date();
-  end.setUTCFullYear(end.getUTCFullYear() + 2);
+  end.setUTCFullYear(end.getUTCFullYear() + (kind === 'scim' ? 1 : 2));
   return end.toISOString();
 };
 
@@ -88,10 +90,7 @@ export const makeToken = async (
   const read = readToken(request);
   const latest = await allowedEnd(owner, read);
   const bounds = await boundTo(principal, read, former);
-  // Agent tokens have no default expiry.
-  const ends = [bounds.expiredAt ?? (owner.kind === 'agent' ? null : inTwoYears()), latest].filter(
-    (end) => typeof end === 'string',
-  );
+  const ends = [bounds.expiredAt ?? defaultEnd(owner.kind), latest].filter((end) => typeof end === 'string');
   const expiredAt = ends.sort()[0] ?? null;
   const newToken = { ...read, ...owner, ...bounds, expiredAt, createdBy: principal.userId } as NewToken & {
     kind: 'user';

@@ -5,10 +5,10 @@ import { batchGet, type Change, create, get, queryAll, remove, update } from '#p
 
 /**
  * `session` belongs to a user signed in on the web page. `team` and `organization` act as an account of their own,
- * and `audit-trails` only reads the audit trail. `agent` is not accepted by the public API: it registers agents of
- * its pool, whose id takes the place of a user id.
+ * and `audit-trails` only reads the audit trail. The public API does not accept the others: `agent` registers agents
+ * of its pool, whose id takes the place of a user id, and `scim` is a directory's (resources/scim/).
  */
-export type TokenKind = CallerKind | 'agent';
+export type TokenKind = CallerKind | 'agent' | 'scim';
 
 /** An API token. Its secret is shown once, on creation; only a hash is stored. */
 export interface Token {
@@ -36,6 +36,8 @@ export interface Token {
   purpose?: AgentPurpose;
   /** Set if the pool's organization has IP allowlists (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
+  /** A session that single sign-on started. */
+  sso?: true;
 }
 
 /**
@@ -52,6 +54,7 @@ const prefixes: Record<TokenKind, string> = {
   organization: 'sforg_',
   'audit-trails': 'sfaudit_',
   agent: 'sfagent_',
+  scim: 'sfscim_',
 };
 
 /** Milliseconds from creation to expiry; Infinity without expiry. */
@@ -96,8 +99,9 @@ export const issueToken = async (values: NewToken & { kind: Exclude<TokenKind, '
 export const issueSession = async (userId: string, expiredAt: string, identity?: string): Promise<string> => {
   const { token, secret, hash } = newToken({ kind: 'session', userId, description: null, expiredAt });
   const expiresAt = Math.ceil(Date.parse(expiredAt) / 1000);
-  if (identity !== undefined) await create({ ...keys.identitySession(identity, hash), expiresAt });
-  await create({ ...keys.token(hash), ...token, expiresAt });
+  const pointer = identity === undefined ? keys.userSession(userId, hash) : keys.identitySession(identity, hash);
+  await create({ ...pointer, expiresAt });
+  await create({ ...keys.token(hash), ...token, ...(identity === undefined ? {} : { sso: true }), expiresAt });
   // Disconnecting an identity removes it first and then ends its sessions.
   if (identity !== undefined && !(await get(keys.identity(identity)))) await endSession(hash);
   return secret;
@@ -131,13 +135,17 @@ const find = async (secret: string): Promise<Token | undefined> => {
   return item && (item.expiredAt === null || item.expiredAt > new Date().toISOString()) ? tokenIn(item) : undefined;
 };
 
-const kinds = Object.keys(prefixes) as TokenKind[];
+const kinds = (Object.keys(prefixes) as TokenKind[]).filter((kind) => kind !== 'agent' && kind !== 'scim');
 
 /** The token if it exists, has not expired, and is accepted by the public API. 1 read. */
 export const findToken = async (secret: string): Promise<(Token & { kind: CallerKind }) | undefined> => {
-  if (!kinds.some((kind) => kind !== 'agent' && isOf(kind, secret))) return undefined;
+  if (!kinds.some((kind) => isOf(kind, secret))) return undefined;
   return (await find(secret)) as Token & { kind: CallerKind };
 };
+
+/** The directory's token, if it exists and has not expired. 1 read. */
+export const findScimToken = async (secret: string): Promise<Token | undefined> =>
+  isOf('scim', secret) ? find(secret) : undefined;
 
 /** The agent pool token, if it exists and has not expired. 1 read. */
 export const findAgentToken = async (secret: string): Promise<Token | undefined> =>

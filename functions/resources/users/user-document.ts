@@ -1,4 +1,5 @@
 import { one, type Relationship } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { User } from './user.ts';
 
 /** Shows the first letter of the name, so that the platform calls no avatar service. */
@@ -9,15 +10,21 @@ const avatarOf = (name: string): string => {
   return `data:image/svg+xml,${encodeURIComponent(svg)}`;
 };
 
+/** The account behind an organization's token is named after it. */
+const usernameOf = ({ id, username = id, service }: Pick<User, 'id'> & Partial<User>): string =>
+  service && !service.teamId
+    ? username.replace(/^(api-org|audit-trail|scim)-.*$/, `$1-${nameOf(service.organization)}`)
+    : username;
+
 /** Attributes of a user that every user may see. */
 export const userDocument = (user: Pick<User, 'id'> & Partial<User>) => ({
   id: user.id,
   type: 'users',
   attributes: {
-    username: user.invitedAt ? null : (user.username ?? user.id),
+    username: user.invitedAt ? null : usernameOf(user),
     'is-service-account': user.service !== undefined,
     'auth-method': 'tfc',
-    'avatar-url': avatarOf(user.invitedAt ? '' : (user.username ?? user.id)),
+    'avatar-url': avatarOf(user.invitedAt ? '' : usernameOf(user)),
     'v2-only': true,
     permissions: {},
   },

@@ -11,6 +11,8 @@ export interface User {
   createdAt: string;
   /** Was invited and has not signed in yet (invitations.ts). */
   invitedAt?: string;
+  /** An identity provider made the user a site administrator until then (organizations/admission-rules.ts). */
+  siteAdminUntil?: string;
   /** Set for an account, not a person, that tokens of a team or organization act as (accounts.ts). */
   service?: { organization: string; teamId?: string };
 }

@@ -14,8 +14,8 @@ const isAnotherId = (name: string, id: string): boolean => /^user-[A-Za-z0-9]{16
 /** Maximum number of names that one user has had. */
 export const maxUsernames = 10;
 
-/** Names of the accounts that tokens of teams and organizations act as (accounts.ts). */
-export const isReserved = (name: string): boolean => /^(api-org|api-team|audit-trail)-/i.test(name);
+/** Names of the accounts that tokens act as which belong to no user (accounts.ts). */
+export const isReserved = (name: string): boolean => /^(api-org|api-team|audit-trail|scim)-/i.test(name);
 
 interface Holder {
   userId: string;

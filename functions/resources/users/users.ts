@@ -58,3 +58,11 @@ export const loseEmail = async ({ id, email }: Pick<User, 'id' | 'email'>): Prom
     values: { ':lost': email },
   });
 };
+
+/** @param until undefined ends it */
+export const setSiteAdmin = async (id: string, until: string | undefined): Promise<void> => {
+  await update<User>(keys.user(id), {
+    ...(until === undefined ? { remove: ['siteAdminUntil'] } : { set: { siteAdminUntil: until } }),
+    condition: 'attribute_exists(pk)',
+  });
+};

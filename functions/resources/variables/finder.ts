@@ -1,11 +1,10 @@
-import { param } from '#api/finders.ts';
-import type { Finder } from '#api/route.ts';
-import { getVariableSet, type VariableSet } from './set-records.ts';
+import { byId } from '#api/finders.ts';
+import { getVariableSet } from './set-records.ts';
 
-export const variableSet: Finder<VariableSet> = {
+export const variableSet = byId({
   what: 'variable set',
   parameter: 'varset',
-  find: (request) => getVariableSet(param(request, 'varset')),
+  get: getVariableSet,
   visibleWith: 'varset:read',
   scope: (variableSet) => ({ organization: variableSet.organization, variableSet }),
-};
+});

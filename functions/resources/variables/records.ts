@@ -61,7 +61,6 @@ export const getVariable = (ownerId: string, id: string): Promise<Variable | und
 const names: UniqueNames<Pick<Variable, 'id' | 'ownerId' | 'category' | 'key'>> = {
   key: ({ ownerId, category, key }) => keys.variableKey(ownerId, category, key),
   find: (id, { ownerId }) => getVariable(ownerId, id),
-  attribute: 'variableId',
 };
 
 /**

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import { noStacks, type OtherFields } from '#api/known-attributes.ts';
+import { isNamed, nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { identifier, readData, readWhole, setting, settingsFrom, text, toOne } from '#api/validation.ts';
 import { inProjectOf } from '#resources/projects/finder.ts';
@@ -75,7 +76,7 @@ const checkTargets = async (
   );
   const missing = ids.find((id) => !fits.has(id));
   if (missing !== undefined) {
-    const where = set.projectId ? `project ${set.projectId}` : `organization ${set.organization}`;
+    const where = set.projectId ? `project ${set.projectId}` : `organization ${nameOf(set.organization)}`;
     throw unprocessable(pointer, `${kind}: ${missing.slice(0, 100)} not found in ${where}`);
   }
 };
@@ -84,12 +85,12 @@ type Parent = { type: 'projects' | 'organizations'; id: string } | null | undefi
 
 const parentOf = async (organizationName: string, parent: Parent) => {
   if (!parent) return undefined;
-  if (parent.type === 'organizations' && parent.id === organizationName) return undefined;
+  if (parent.type === 'organizations' && isNamed(organizationName, parent.id)) return undefined;
   const project = parent.type === 'projects' ? await getProject(parent.id) : undefined;
   if (project?.organization === organizationName) return project.id;
   throw unprocessable(
     '/data/relationships/parent',
-    `parent: ${parent.id} is neither ${organizationName} nor a project in it`,
+    `parent: ${parent.id} is neither ${nameOf(organizationName)} nor a project in it`,
   );
 };
 

@@ -9,8 +9,8 @@ const namesOf = (organization: string): Names => ({ pk: keys.organization(organi
 
 /** Skips entries of former names that an interrupted rename left behind. */
 const named = async (entries: VariableSetName[]): Promise<VariableSet[]> => {
-  const names = new Map(entries.map(({ variableSetId, name }) => [variableSetId, name]));
-  return (await getVariableSets([...names.keys()])).filter(({ id, name }) => names.get(id) === name);
+  const names = new Map(entries.map(({ holder, name }) => [holder, name]));
+  return (await getVariableSets(names.keys())).filter(({ id, name }) => names.get(id) === name);
 };
 
 /** All sets of the organization. Reads the page. */

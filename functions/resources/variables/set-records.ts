@@ -4,7 +4,8 @@ import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { countNames } from '#platform/store/name-index.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { recordsAt } from '#platform/store/records.ts';
+import { create, put, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -40,19 +41,11 @@ type Ids = keyof typeof maxOf;
 
 export type VariableSetSettings = Pick<VariableSet, 'name' | 'description' | 'global' | 'priority'>;
 
-const living = (set: VariableSet | undefined): VariableSet | undefined => (set?.deletedAt ? undefined : set);
-
-export const getVariableSet = async (id: string): Promise<VariableSet | undefined> =>
-  living(await get<VariableSet>(keys.variableSet(id)));
-
-/** Ordered by id; missing sets are left out. */
-export const getVariableSets = async (ids: string[]): Promise<VariableSet[]> =>
-  (await batchGet<VariableSet & Key>(ids.map(keys.variableSet))).filter(living);
+export const { read: getVariableSet, readAll: getVariableSets } = recordsAt<VariableSet>(keys.variableSet);
 
 const names: UniqueNames<VariableSet> = {
   key: ({ organization, projectId, name }) => keys.variableSetName(organization, projectId, name),
   find: getVariableSet,
-  attribute: 'variableSetId',
   others: ({ name, projectId }) => ({ name, projectId }),
 };
 
@@ -198,7 +191,7 @@ export const listProjectVariableSets = async (organization: string, projectId: s
     named(keys.project(projectId).pk, 'VARSET#'),
     named(keys.organization(organization).pk, 'GLOBALVARSET#'),
   ]);
-  const sets = await getVariableSets([...new Set([...applied, ...global])]);
+  const sets = await getVariableSets([...applied, ...global]);
   return sets.filter((set) => set.global || set.projectIds?.has(projectId));
 };
 
@@ -237,7 +230,7 @@ export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveS
     named(keys.project(workspace.projectId).pk, 'VARSET#'),
     named(keys.organization(workspace.organization).pk, 'GLOBALVARSET#'),
   ]);
-  const sets = await getVariableSets([...new Set(ids.flat())]);
+  const sets = await getVariableSets(ids.flat());
   return sets
     .flatMap((set): EffectiveSet[] => {
       const scopes = scopesOf(set, workspace);
@@ -250,7 +243,7 @@ export const effectiveVariableSets = async (workspace: Home): Promise<EffectiveS
 
 /** An entry of the index by name. */
 export interface VariableSetName extends Key {
-  variableSetId: string;
+  holder: string;
   name: string;
   projectId?: string;
 }

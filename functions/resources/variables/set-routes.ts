@@ -5,7 +5,7 @@ import { includable } from '#api/include.ts';
 import { list, type Page, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import type { ApiRequest } from '#api/request.ts';
-import { type Context, type Route, route, type Subject } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
 import type { ScanResult } from '#platform/store/scan.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { projectDocuments } from '#resources/projects/document.ts';
@@ -268,10 +268,7 @@ export const variableSetRoutes: Route[] = [
   route('GET', base, 'varset:read', variableSet, read, { include }),
   route('PATCH', base, 'varset:write', variableSet, update, { include }),
   route('POST', base, 'varset:write', variableSet, update, { include }),
-  route('DELETE', base, 'varset:write', variableSet, async ({ subject }) => {
-    await deleteVariableSet(subject);
-    return noContent();
-  }),
+  route('DELETE', base, 'varset:write', variableSet, noContentAfter(deleteVariableSet)),
   ...kinds.flatMap((kind): Route[] => [
     route('POST', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'apply')),
     route('DELETE', `${base}/relationships/${kind}`, 'varset:write', variableSet, relate(kind, 'withdraw')),

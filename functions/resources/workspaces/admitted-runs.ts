@@ -1,4 +1,5 @@
 import { conflict } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { environment } from '#platform/environment.ts';
 import type { Workspace } from './records.ts';
 
@@ -17,7 +18,7 @@ export const refusalOf = (organization: string, hasAgents: boolean): string | un
   const { runsOf } = environment;
   if (runsOf === undefined || hasAgents || organization.toLowerCase() === runsOf.toLowerCase()) return undefined;
   return (
-    `This platform starts runs of organization ${runsOf} only (STEPFORM_RUNS_OF), not of ${organization}. ` +
+    `This platform starts runs of organization ${runsOf} only (STEPFORM_RUNS_OF), not of ${nameOf(organization)}. ` +
     'Use an agent pool with agents on another machine, or ask the operator to run another platform.'
   );
 };

@@ -1,4 +1,5 @@
 import { unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { pointer } from '#resources/agents/pools/input.ts';
 import { allows, getAgentPool } from '#resources/agents/pools/records.ts';
 import type { Workspace, WorkspaceChange } from './records.ts';
@@ -31,7 +32,7 @@ export const settleAgentPool = async (
   if (id === current.agentPoolId && !moved) return;
   const pool = await getAgentPool(id);
   if (pool?.organization !== current.organization) {
-    throw unprocessable(pointer, `agent-pool-id: agent pool ${id} not found in ${current.organization}`);
+    throw unprocessable(pointer, `agent-pool-id: agent pool ${id} not found in ${nameOf(current.organization)}`);
   }
   if (allows(pool, { id: current.id, projectId })) return;
   throw unprocessable(

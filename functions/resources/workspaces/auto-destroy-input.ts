@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import { activityDuration } from '#resources/projects/auto-destroy-input.ts';
-import { destroyTime } from '#run/auto-destroy.ts';
+import { shownDestroyTime } from '#run/auto-destroy.ts';
 import type { AutoDestroyChange, Workspace } from './records.ts';
 
 /** Input of automatic destruction (HCP API: workspaces, auto-destroy). */
@@ -66,7 +66,9 @@ const ownSettings = (
   if (duration) return own({ autoDestroyActivityDuration: duration });
   const remaining = own({
     autoDestroyAt: at === undefined ? current.autoDestroyAt : null,
-    autoDestroyActivityDuration: duration === undefined ? current.autoDestroyActivityDuration : null,
+    // The duration determines the time that clients see: without one, there is no duration.
+    autoDestroyActivityDuration:
+      duration === undefined && at === undefined ? current.autoDestroyActivityDuration : null,
   });
   const isLeft = remaining.autoDestroyAt || remaining.autoDestroyActivityDuration;
   return inherits === false || (isLeft && current.inheritsAutoDestroy === false) ? remaining : undefined;
@@ -91,7 +93,7 @@ export const readAutoDestroy = async (
   const { 'auto-destroy-activity-duration': duration } = input;
   const inherits = input['inherits-project-auto-destroy'] ?? undefined;
   // Documents show the time computed from a duration; sending it back is not a change.
-  const isEcho = current && duration && input['auto-destroy-at'] === destroyTime(current, current.state);
+  const isEcho = current && duration && input['auto-destroy-at'] === shownDestroyTime(current, current.state);
   const at = isEcho ? undefined : input['auto-destroy-at'];
   const isSilent = at === undefined && duration === undefined && inherits === undefined;
   if (isSilent && !(moves && (current?.inheritsAutoDestroy ?? true))) return {};

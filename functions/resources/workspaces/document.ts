@@ -1,11 +1,12 @@
 import { many, one, type Relationship, type Resource } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Granted } from '#api/permissions/granted.ts';
 import type { Grants } from '#api/permissions/grants.ts';
 import { workspacePermissions } from '#api/permissions/reported-permissions.ts';
 import { byOrganization } from '#api/permissions/shown.ts';
 import type { Project } from '#resources/projects/records.ts';
 import { isBinding, type Tag, tagId, tagNames } from '#resources/projects/tags.ts';
-import { destroyTime } from '#run/auto-destroy.ts';
+import { destroyTime, shownDestroyTime } from '#run/auto-destroy.ts';
 import { assessmentResultId } from '#run/notifications/health.ts';
 import type { VcsRepo, Workspace } from './records.ts';
 
@@ -88,7 +89,7 @@ const runSettings = (workspace: Workspace) => ({
 
 const autoDestroy = (workspace: Workspace) => ({
   'auto-destroy-activity-duration': workspace.autoDestroyActivityDuration ?? null,
-  'auto-destroy-at': destroyTime(workspace, workspace.state) ?? null,
+  'auto-destroy-at': shownDestroyTime(workspace, workspace.state) ?? null,
   'auto-destroy-status': autoDestroyStatus(workspace),
   'inherits-project-auto-destroy': workspace.inheritsAutoDestroy ?? true,
 });
@@ -110,6 +111,8 @@ const state = (workspace: Workspace) => ({
   'global-remote-state': workspace.globalRemoteState,
   'project-remote-state': workspace.projectRemoteState ?? false,
   'resource-count': workspace.state?.resources ?? 0,
+  /** Not in HCP's API: resources that the next plan replaces. */
+  'tainted-count': workspace.state?.tainted ?? 0,
 });
 
 const versionControl = (workspace: Workspace) => ({
@@ -200,8 +203,8 @@ export const workspaceDocument = (
   },
   relationships: relationships(workspace, runId),
   links: {
-    self: `/api/v2/organizations/${workspace.organization}/workspaces/${workspace.name}`,
-    'self-html': `/app/${workspace.organization}/workspaces/${workspace.name}`,
+    self: `/api/v2/organizations/${nameOf(workspace.organization)}/workspaces/${workspace.name}`,
+    'self-html': `/app/${nameOf(workspace.organization)}/workspaces/${workspace.name}`,
   },
 });
 

@@ -1,14 +1,14 @@
-import { param } from '#api/finders.ts';
+import { byId, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
 import { findWorkspace, getWorkspace, type Workspace } from './records.ts';
 
-export const workspace: Finder<Workspace> = {
+export const workspace = byId({
   what: 'workspace',
   parameter: 'workspace',
-  find: (request) => getWorkspace(param(request, 'workspace')),
+  get: getWorkspace,
   visibleWith: 'workspace:read',
   scope: (workspace) => ({ organization: workspace.organization, workspace }),
-};
+});
 
 export const workspaceByName: Finder<Workspace> = {
   ...workspace,

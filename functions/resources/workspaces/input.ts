@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { type ApiError, unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { tagKey, workspaceName } from '#api/names.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import type { Finder } from '#api/route.ts';
 import { readData, setting, settingsFrom, text, toOne, typeOf } from '#api/validation.ts';
@@ -40,7 +41,7 @@ const otherFields: OtherFields = {
       effective-state-version-retention-desc environment last-assessment-result-at
       latest-change-at locked locked-at open-change-requests locked-reason managed-by no-code-upgrade-available permissions
       plan-duration-average
-      policy-check-failures resource-count run-failures source source-module-id tag-names tags updated-at
+      policy-check-failures resource-count run-failures source source-module-id tag-names tags tainted-count updated-at
       vcs-repo-identifier workspace-kpis-runs-count`,
   related: `current-assessment-result current-configuration-version current-run current-state-version
       effective-tag-bindings latest-run locked-by organization outputs readme remote-state-consumers vars`,
@@ -174,7 +175,7 @@ const settleTriggers = ({ attributes }: Input, change: WorkspaceChange): void =>
 };
 
 export const noProject = (projectId: string, organization: string): ApiError =>
-  unprocessable('/data/relationships/project', `project: project ${projectId} not found in ${organization}`);
+  unprocessable('/data/relationships/project', `project: project ${projectId} not found in ${nameOf(organization)}`);
 
 /**
  * @param current absent for a new workspace

@@ -56,8 +56,8 @@ export interface WorkspaceFilter {
   /** Whether the workspace can match, judged by its name and tags. */
   mayFit(entry: { name: string; tags: Tag[] }): boolean;
   /** The filter uses tags. A project's tags count too, unless the workspace overrides them. */
-  byTags: boolean;
-  descending: boolean;
+  byTags?: boolean;
+  descending?: boolean;
   /** Limits the search to these workspaces and projects; absent: the whole organization. */
   within?: WorkspaceScope;
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { conflict, forbidden, unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
@@ -51,7 +52,7 @@ const move = async ({ request, subject, principal }: Context<Project>, mayFollow
   const workspaces = ids.map((id, i): Workspace => {
     const workspace = byId.get(id);
     if (workspace?.organization !== subject.organization || !granted(id).has('workspace:read')) {
-      throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${subject.organization}`);
+      throw unprocessable(`/data/${i}/id`, `id: workspace ${id} not found in ${nameOf(subject.organization)}`);
     }
     if (workspace.projectId !== subject.id) checkUnmanaged(workspace, 'move');
     if (workspace.projectId === subject.id || granted(id).has('workspace:move')) return workspace;

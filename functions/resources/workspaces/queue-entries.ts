@@ -31,7 +31,7 @@ export const firstEntries = (workspaceId: string, limit: number, after?: Key): P
 export const isLapsed = ({ at }: QueueEntry): boolean => Math.abs(Date.now() - Date.parse(at)) > creationSeconds * 1000;
 
 /** Whether the entry belongs to the run. A run that is being moved has two entries, one of them at the front. */
-export const holds = ({ place }: Run, entry: QueueEntry): boolean =>
+export const holds = ({ place }: Pick<Run, 'place'>, entry: QueueEntry): boolean =>
   place === undefined || entry.place === place || entry.place === front;
 
 /**
@@ -43,7 +43,7 @@ export const firstQueued = async (workspaceId: string): Promise<string | undefin
     const [first]: (QueueEntry & Key)[] = await firstEntries(workspaceId, 1, after);
     if (!first) return undefined;
     if (!isLapsed(first)) return first.runId;
-    const run = await get<Run>(keys.run(first.runId));
+    const run = await get<Pick<Run, 'status' | 'place'>>(keys.run(first.runId));
     if (run?.status && !isFinal(run.status) && holds(run, first)) return first.runId;
     after = first;
   }

@@ -132,6 +132,8 @@ export interface Workspace extends WorkspaceSettings, Edited {
     sha256?: string;
     at: string;
     resources: number;
+    /** Absent: none. */
+    tainted?: number;
   };
   /** The newest configuration version, for runs that name none, and its creation time. */
   configuration?: { id: string; at: string };

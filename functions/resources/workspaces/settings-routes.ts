@@ -1,6 +1,7 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { conflict, forbidden, nameTaken } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Method, type Route, route } from '#api/route.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
@@ -113,7 +114,7 @@ const checkForce = async ({ subject, granted }: Context<Workspace>): Promise<voi
   const home = await getOrganization(subject.organization);
   if (home?.allowForceDeleteWorkspaces) return;
   throw forbidden(
-    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${subject.organization} can delete it. Destroy them first.`,
+    `Workspace ${subject.name} still manages ${subject.state.resources} resources: only owners of ${nameOf(subject.organization)} can delete it. Destroy them first.`,
   );
 };
 

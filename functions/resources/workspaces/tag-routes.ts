@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { conflict, unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import { pageFrom, wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
@@ -77,7 +78,9 @@ const namesIn = async (context: Context<Workspace>): Promise<string[]> => {
   return data.map(({ id = '', attributes }, i) => {
     const name = attributes?.name ?? byId.get(id);
     if (name !== undefined) return name;
-    const problem = id ? `tag ${id.slice(0, 100)} not found in ${subject.organization}` : 'attributes.name is required';
+    const problem = id
+      ? `tag ${id.slice(0, 100)} not found in ${nameOf(subject.organization)}`
+      : 'attributes.name is required';
     throw unprocessable(`/data/${i}`, `${i}: ${problem}`);
   });
 };

@@ -1,7 +1,7 @@
 import { waitsForPerson } from '../actions.ts';
 import { failedStep } from '../failed-step.ts';
 import type { PhaseReport } from '../phase-report.ts';
-import type { Run } from '../run.ts';
+import { organizationNameOf, type Run } from '../run.ts';
 import { type NotifiedStatus, type RunStatus, type RunTrigger, statuses, timestampKey } from '../status.ts';
 import { type Message, present, type TriggerWords } from './message.ts';
 
@@ -129,14 +129,14 @@ const payloadOf = (
 ): RunPayload => ({
   payload_version: 1,
   notification_configuration_id: configurationId,
-  run_url: `${baseUrl}/app/${run.organization}/workspaces/${run.workspaceName}/runs/${run.id}`,
+  run_url: `${baseUrl}/app/${organizationNameOf(run)}/workspaces/${run.workspaceName}/runs/${run.id}`,
   run_id: run.id,
   run_message: run.message,
   run_created_at: run.createdAt,
   run_created_by: createdBy,
   workspace_id: run.workspaceId,
   workspace_name: run.workspaceName,
-  organization_name: run.organization,
+  organization_name: organizationNameOf(run),
   notifications: [
     {
       message: textOf(run, notice),
@@ -155,7 +155,7 @@ export const runMessage = (run: Run, notice: RunNotice, facts: RunFacts): Messag
     payload,
     headline: `${run.workspaceName}: ${textOf(run, notice)}`,
     facts: present([
-      ['Organization', run.organization],
+      ['Organization', organizationNameOf(run)],
       ['Workspace', run.workspaceName],
       ['Run', run.message],
       ['Started by', createdBy],

@@ -73,6 +73,8 @@ export interface Job {
     refreshOnly: boolean;
     targetAddrs: string[];
     replaceAddrs: string[];
+    /** The plan only invokes this action (Terraform 1.14). */
+    invokeActionAddrs?: string[];
     allowConfigGeneration: boolean;
     debug: boolean;
     /** The run only assesses health; failed checks are a finding. */

@@ -95,10 +95,8 @@ const read = async (answer: http.IncomingMessage, maxBytes: number): Promise<Buf
   for await (const part of answer as AsyncIterable<Buffer>) {
     parts.push(part);
     size += part.length;
-    if (size >= maxBytes) {
-      answer.destroy();
-      break;
-    }
+    // Also destroys the response.
+    if (size >= maxBytes) break;
   }
   return Buffer.concat(parts).subarray(0, maxBytes);
 };

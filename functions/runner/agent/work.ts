@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '#platform/program.ts';
 import type { AgentWork } from '#run/protocols/agent.ts';
 
 import { separationIn } from '#runner/program/settings.ts';
@@ -11,7 +11,7 @@ import { removeFolder } from '#runner/program/workspace/remove-folder.ts';
 
 /** Starts the runner as a child process with a claim; it then calls the control plane itself. */
 
-const runner = fileURLToPath(new URL('../program/main.ts', import.meta.url));
+const runner = programFile('functions/runner/program/main.ts');
 
 /** Variables with tokens, which are hidden from the runner. */
 const secret = /^(TFC_AGENT_TOKEN|STEPFORM_AGENT_TOKEN|TFE_TOKEN|TF_TOKEN_.*)$/;

@@ -9,6 +9,7 @@ import { bucketOrigin } from '#platform/store/bucket.ts';
 import { type Agent, isOfPool, pingAgent, registerAgent } from '#resources/agents/agents.ts';
 import { getAgentPool } from '#resources/agents/pools/records.ts';
 import { permitsAgent } from '#resources/ip-allowlists/enforcement.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { getRun, getRunEventually } from '#resources/runs/records.ts';
 import {
   type AgentPurpose,
@@ -79,7 +80,13 @@ const register = async (token: Token, event: Event): Promise<RegisteredAgent> =>
   if (!pool) throw new ProtocolError(401, 'the agent pool of this token was deleted: use a token of another pool');
   const agent = await registerAgent(pool, { instance, name: called, address: addressOf(event) });
   if (key) await keepForwarder(pool.id, { id: agent.id, name: called, publicKey: key }, silentMs);
-  return { agent: agent.id, pool: pool.name, organization: pool.organization, pingSeconds, storage: bucketOrigin() };
+  return {
+    agent: agent.id,
+    pool: pool.name,
+    organization: await currentName(pool.organization),
+    pingSeconds,
+    storage: bucketOrigin(),
+  };
 };
 
 const next = async (token: Token, event: Event): Promise<NextWork> => {
@@ -184,7 +191,7 @@ const checkAddress = async ({ ipAllowlists, organization, userId }: Token, event
   if (await permitsAgent(organization, userId, address)) return;
   throw new ProtocolError(
     403,
-    `the IP address of this agent${address ? `, ${address},` : ''} is in no IP allowlist of its pool: ask an owner of ${organization} to add it`,
+    `the IP address of this agent${address ? `, ${address},` : ''} is in no IP allowlist of its pool: ask an owner of ${await currentName(organization)} to add it`,
   );
 };
 

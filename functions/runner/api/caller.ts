@@ -1,7 +1,7 @@
-import { isSecretOf } from '#platform/store/id.ts';
 import { noteRun } from '#platform/store/invocation.ts';
 import { heartbeat } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
+import { isRunnerToken } from '#resources/runs/state-tokens.ts';
 import { endingSignal } from '#run/agents.ts';
 import type { OpenChange } from '#run/apply-progress.ts';
 import { isStopped } from '#run/lifecycle.ts';
@@ -52,10 +52,10 @@ export const authenticate = async (authorization: string | undefined, { eventual
   const { runId, phase } = capability;
   noteRun(runId);
   const eventual = eventually ? await getRunEventually(runId) : undefined;
-  if (eventual && isSecretOf(eventual[phase].tokenHash, token)) return { run: eventual, phase, token };
+  if (eventual && isRunnerToken(eventual, phase, token)) return { run: eventual, phase, token };
   const run = await getRun(runId);
   if (!run?.[phase].tokenHash) throw new ProtocolError(410, 'token expired: its run or phase has ended');
-  if (!isSecretOf(run[phase].tokenHash, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
+  if (!isRunnerToken(run, phase, token)) throw new ProtocolError(410, 'token revoked: another runner took over');
   return { run, phase, token };
 };
 

@@ -11,7 +11,7 @@ import { openSshKey } from '#resources/ssh-keys/records.ts';
 import { stateChecksum } from '#resources/states/integrity.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { type Job, maxEnclosedBytes } from '#run/protocols/runner.ts';
-import { hasPlanRunner, type PhaseName, type Run } from '#run/run.ts';
+import { hasPlanRunner, organizationNameOf, type PhaseName, type Run } from '#run/run.ts';
 import { identify } from '#runner/identity/identify.ts';
 import { artifactUrls, downloadUrl, leftStateUrl } from './addresses.ts';
 import { ProtocolError } from './caller.ts';
@@ -107,7 +107,7 @@ export const buildJob = async (run: Run, phase: PhaseName, token: string): Promi
     runId: run.id,
     phase,
     token,
-    organization: run.organization,
+    organization: organizationNameOf(run),
     workspace: { id: run.workspaceId, name: run.workspaceName, workingDirectory: run.workingDirectory },
     terraform: { engine: run.engine ?? environment.engine, version: run.terraformVersion },
     operation: operationOf(run),
@@ -133,6 +133,7 @@ const operationOf = (run: Run): Job['operation'] => ({
   refreshOnly: run.refreshOnly,
   targetAddrs: run.targetAddrs ?? [],
   replaceAddrs: run.replaceAddrs ?? [],
+  ...(run.invokeActionAddrs ? { invokeActionAddrs: run.invokeActionAddrs } : {}),
   allowConfigGeneration: run.allowConfigGeneration,
   debug: run.debuggingMode,
   ...(run.assessment ? { assesses: true } : {}),
@@ -141,14 +142,16 @@ const operationOf = (run: Run): Job['operation'] => ({
 });
 
 /** Environment variables that tell Terraform and its providers where they run. */
-const environmentOf = ({ id, organization, workspaceName, test }: Run): Record<string, string> =>
-  test
+const environmentOf = (run: Run): Record<string, string> => {
+  const { id, workspaceName, test } = run;
+  return test
     ? { TFC_RUN_ID: id }
     : {
         TFC_RUN_ID: id,
         TFC_WORKSPACE_NAME: workspaceName,
-        TFC_WORKSPACE_SLUG: `${organization}/${workspaceName}`,
+        TFC_WORKSPACE_SLUG: `${organizationNameOf(run)}/${workspaceName}`,
       };
+};
 
 /**
  * Programs of provisioners and providers can add their spans below the run's phase, and send them to a receiver of their

@@ -37,7 +37,7 @@ export const identify = async (
   ]);
   if (!organization || !project) throw new Error(`run ${run.id}: its organization or project was deleted`);
   const workload = {
-    organization: { id: organization.externalId, name: organization.name },
+    organization: { id: organization.externalId, name: organization.shownName ?? organization.name },
     project,
     workspace,
     runId: run.id,

@@ -26,6 +26,9 @@ export class InitOutput {
   #heading = '';
   #skipping = false;
   #boxed = false;
+  /** In an error or a warning without a box, which has empty lines and indentation. */
+  #isProblem = false;
+  #hasGap = false;
   #written = false;
 
   constructor(emit: (bytes: Buffer) => void) {
@@ -50,17 +53,22 @@ export class InitOutput {
     if (text.startsWith('╷')) this.#boxed = true;
     // Boxes, and errors of versions without boxes, are Terraform's messages to users: kept with their colours.
     if (this.#boxed) this.#write(line);
-    else this.#readPlain(text);
+    else this.#readPlain(text, line);
     if (text.startsWith('╵')) this.#boxed = false;
   }
 
-  #readPlain(text: string): void {
-    if (/^(Error|Warning): /.test(text)) this.#skipping = false;
+  #readPlain(text: string, line: string): void {
+    if (/^(Error|Warning): /.test(text)) {
+      this.#skipping = false;
+      this.#isProblem = true;
+    }
     if (text === '') {
       this.#skipping = false;
+      this.#hasGap = this.#isProblem;
       return;
     }
     if (heading.test(text)) {
+      this.#isProblem = false;
       this.#skipping = plumbing.some((pattern) => pattern.test(text));
       this.#heading = this.#skipping ? '' : text;
       return;
@@ -69,7 +77,9 @@ export class InitOutput {
     if (this.#skipping || builtIn.test(text)) return;
     if (this.#heading) this.#write(this.#heading);
     this.#heading = '';
-    this.#write(text);
+    if (this.#isProblem && this.#hasGap) this.#write('');
+    this.#hasGap = false;
+    this.#write(this.#isProblem ? line.trimEnd() : text);
   }
 
   #write(line: string): void {

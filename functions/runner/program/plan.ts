@@ -27,13 +27,15 @@ const changes = 2;
 
 /** Flags for the run's options (HCP API: runs, create). */
 const operationFlags = ({ job, files }: Phase, prepared: Prepared): string[] => {
-  const { isDestroy, refresh, refreshOnly, targetAddrs, replaceAddrs, allowConfigGeneration } = job.operation;
+  const { isDestroy, refresh, refreshOnly, targetAddrs, replaceAddrs, invokeActionAddrs, allowConfigGeneration } =
+    job.operation;
   return [
     ...(isDestroy ? ['-destroy'] : []),
     ...(refresh ? [] : ['-refresh=false']),
     ...(refreshOnly ? ['-refresh-only'] : []),
     ...targetAddrs.map((address) => `-target=${address}`),
     ...replaceAddrs.map((address) => `-replace=${address}`),
+    ...(invokeActionAddrs ?? []).map((address) => `-invoke=${address}`),
     ...(allowConfigGeneration ? [`-generate-config-out=${fromDirectory(prepared, files.generated)}`] : []),
   ];
 };

@@ -15,7 +15,8 @@ export type ForgeEvent =
       forced: boolean;
       compareUrl: string | null;
     })
-  | (Told & { kind: 'tag'; tag: string; sha: string })
+  /** `sha`: null if the forge tells the id of an annotated tag in place of its commit's. */
+  | (Told & { kind: 'tag'; tag: string; sha: string | null })
   | (Told & { kind: 'gone'; branch: string })
   | (Told & { kind: 'pull'; number: number; over: boolean })
   /** A commit of a merge queue, which will become the branch's head. */

@@ -1,4 +1,4 @@
-import type { Account } from '../connections.ts';
+import type { Account, OauthClient } from '../connections.ts';
 import type { ForgeEvent, Sender } from './events.ts';
 
 export type { Sender };
@@ -96,9 +96,16 @@ export interface Page<T> {
 /** Headers of a webhook, by lower-case name. */
 export type Header = (name: string) => string | undefined;
 
+/** Paths for authorization and for redeeming codes, below `http-url`. */
+export interface OauthPaths {
+  authorize: string;
+  token: string;
+  scope: string;
+}
+
 export interface Forge {
-  /** Paths for authorization and for redeeming codes, below `http-url`. */
-  oauth: { authorize: string; token: string; scope: string };
+  /** Absent: only personal access tokens. */
+  oauth?: OauthPaths;
   whoAmI(call: Call): Promise<Account>;
   repositories(call: Call, page: number): Promise<Page<{ identifier: string; defaultBranch: string | null }>>;
   /** Undefined when the account cannot see the repository. */
@@ -115,8 +122,10 @@ export interface Forge {
   submodule(call: Call, identifier: string, sha: string, path: string): Promise<string | undefined>;
   /** Changed paths; undefined when the forge cannot list all of them. */
   changedFiles(call: Call, identifier: string, from: string, to: string): Promise<string[] | undefined>;
-  /** Path below `api-url` of a gzip tar of the commit's files, in one folder. */
-  archivePath(identifier: string, sha: string): string;
+  /** URL of an archive of the commit's files: a gzip tar with one folder, or a zip. */
+  archiveUrl(at: Pick<OauthClient, 'apiUrl' | 'httpUrl'>, identifier: string, sha: string): string;
+  /** Present if the archive is a zip: names in the commit's first folder, without submodules. */
+  zippedRoot?(call: Call, identifier: string, sha: string): Promise<string[]>;
   /** Creates the webhook, or takes over one with the same address. Returns its id. */
   createHook(call: Call, identifier: string, hook: { url: string; secret: string }): Promise<string>;
   deleteHook(call: Call, identifier: string, id: string): Promise<void>;
@@ -148,6 +157,6 @@ export interface WebhookReader {
   isSigned(header: Header, body: string, secret: string): boolean;
   /** The delivery's id, if the forge gives it one. */
   deliveryId(header: Header): string | undefined;
-  /** Parses a webhook. `payload` is any JSON. */
-  eventOf(header: Header, payload: unknown): ForgeEvent;
+  /** Parses a webhook. `payload` is any JSON. Some forges report all branches and tags of a push in one delivery. */
+  eventsOf(header: Header, payload: unknown): ForgeEvent[];
 }

@@ -10,6 +10,7 @@ import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
 import { get, put } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { keepLink } from '../account-links.ts';
 import { callerOf } from '../call.ts';
 import type { Account } from '../connections.ts';
@@ -79,7 +80,7 @@ const redeem = async (request: ApiRequest, app: GithubAppSettings, attempt: Atte
   const client = appClient(app);
   const secret = await appSecret(app, 'clientSecret');
   const { httpUrl } = client;
-  const { token } = await redeemCode(request, attempt, { forge: github, httpUrl, key: app.clientId, secret });
+  const { token } = await redeemCode(request, attempt, { paths: github.oauth, httpUrl, key: app.clientId, secret });
   const account = await github.whoAmI(callerOf({ client, secret: token }));
   const authorization: AppAuthorization = {
     id: derivedId('ghaot', `${app.id} ${userId}`),
@@ -96,7 +97,7 @@ const redeem = async (request: ApiRequest, app: GithubAppSettings, attempt: Atte
 const callback = async (request: ApiRequest): Promise<Answer> => {
   const app = requireApp();
   const { attempt } = await takeAttempt(request, async ({ clientId }) => (clientId === appLinks ? true : undefined));
-  const page = `/app/${attempt.organization}/settings/version-control`;
+  const page = `/app/${await currentName(attempt.organization)}/settings/version-control`;
   const done = (outcome: string): Answer => ({
     ...redirect(303, `${page}?${outcome}=github-app`),
     cookies: [endedCookie(request)],

@@ -3,7 +3,8 @@ import type { GithubAppSettings } from '#platform/environment.ts';
 import { dueIn } from '#platform/store/due.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { recordsAt } from '#platform/store/records.ts';
+import { get, put, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /**
@@ -78,18 +79,15 @@ export const factsOf = (given: v.InferOutput<typeof installationSchema>): Instal
 export const getEndedInstallation = (id: string): Promise<Installation | undefined> =>
   get<Installation>(keys.installation(id));
 
-export const getInstallation = async (id: string): Promise<Installation | undefined> => {
-  const found = await getEndedInstallation(id);
-  return found?.deletedAt ? undefined : found;
-};
+const records = recordsAt<Installation>(keys.installation);
+export const getInstallation = records.read;
 
 /** Ordered by account name. */
 export const listInstallations = async (organization: string): Promise<Installation[]> => {
   const rows = await queryAll<Key>({ pk: keys.organization(organization).pk, prefix: 'GHAIN#' });
-  const ids = rows.map(({ sk }) => sk.slice('GHAIN#'.length));
-  const found = await batchGet<Installation & Key>(ids.map(keys.installation));
+  const found = await records.readAll(rows.map(({ sk }) => sk.slice('GHAIN#'.length)));
   return found
-    .filter((one) => one.organization === organization && !one.deletedAt)
+    .filter((one) => one.organization === organization)
     .sort((a, b) => (a.account.login < b.account.login ? -1 : 1));
 };
 

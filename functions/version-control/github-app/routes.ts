@@ -1,6 +1,7 @@
 import { type Answer, noContent, ok, type Resource } from '#api/answer.ts';
 import { conflict, forbidden, notFound, unavailable, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
+import { nameOf } from '#api/naming.ts';
 import { list, type Page, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -44,7 +45,7 @@ const document = (one: OwnInstallation & Partial<Installation>): Resource => ({
     'installation-type': one.account.type,
     'installation-url': one.url,
     /** Not in HCP's API: the organization that linked it, and the reason why it cannot be used. */
-    organization: one.organization ?? null,
+    organization: one.organization ? nameOf(one.organization) : null,
     'error-message': one.uninstalledAt ? 'uninstalled' : one.suspendedAt ? 'suspended' : null,
   },
   links: { self: `/api/v2/github-app/installation/${one.id}` },

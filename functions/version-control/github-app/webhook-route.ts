@@ -7,6 +7,7 @@ import { environment, type GithubAppSettings } from '#platform/environment.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { keepDelivery } from '../deliveries.ts';
 import type { ForgeEvent } from '../forges/events.ts';
+import { eventOf as eventOfGithub } from '../forges/github/events.ts';
 import { webhookReaders } from '../forges/webhook-readers.ts';
 import { getRepository, repositoryId } from '../repositories.ts';
 import { checkFlood, maxBytes, unsigned } from '../webhook-routes.ts';
@@ -35,7 +36,7 @@ const parsed = (text: string): unknown => {
 
 const eventOf = (request: ApiRequest, payload: unknown): ForgeEvent => {
   try {
-    return webhookReaders.github.eventOf(request.header, payload);
+    return eventOfGithub(request.header('x-github-event'), payload);
   } catch {
     throw badRequest('The body is not a valid webhook of GitHub.');
   }

@@ -11,7 +11,7 @@ import { tableFindings } from './table.ts';
  * that remove them. Changes nothing. A check without permission reports nothing.
  */
 export const existingDataFindings = async (caller: Caller, settings: Settings): Promise<Finding[]> => {
-  const { tableName, bucketName, stackName, removalPolicy, alarmEmail } = settings;
+  const { tableName, bucketName, stackName, removalPolicy } = settings;
   if (tableName === undefined && bucketName === undefined) return [];
   const ofStack = settings.keyArn ?? (await stackOutput(caller, `${stackName}-Data`, 'KeyArn'));
   const findings: Finding[] = [];
@@ -21,8 +21,7 @@ export const existingDataFindings = async (caller: Caller, settings: Settings): 
       what: `Existing data: the key that encrypts it is unknown. ${ofStack.what}`,
       todo: 'Give all of tableName, bucketName and keyArn, unless the stack of the data still exists.',
     });
-  if (settings.keyArn !== undefined)
-    findings.push(...(await keyFindings(caller, { keyArn: settings.keyArn, hasAlarms: alarmEmail !== undefined })));
+  if (settings.keyArn !== undefined) findings.push(...(await keyFindings(caller, settings.keyArn)));
   if (tableName !== undefined)
     findings.push(...(await tableFindings(caller, { tableName, keyArn, isKept: removalPolicy === 'retain' })));
   if (bucketName !== undefined)

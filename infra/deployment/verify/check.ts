@@ -1,4 +1,5 @@
 import type { Platform } from './platform.ts';
+import type { Target } from './target.ts';
 
 /** A check of `stepform verify`, and its outcome. */
 
@@ -22,6 +23,8 @@ export interface Check {
   part?: 'canary' | 'full';
   /** It mostly waits, and starts before the others. */
   isSlow?: true;
+  /** Without it, in every deployment. */
+  isFor?(target: Target): boolean;
   /** @throws {Error} the check failed */
   perform(platform: Platform): Promise<Outcome>;
 }

@@ -1,6 +1,7 @@
 import type { Check } from './check.ts';
 import { cancel } from './checks/cancel.ts';
 import { containerStopped } from './checks/container-stopped.ts';
+import { copies } from './checks/copies.ts';
 import { drift } from './checks/drift.ts';
 import { environmentLog } from './checks/environment-log.ts';
 import { executionStopped } from './checks/execution-stopped.ts';
@@ -25,7 +26,7 @@ import { warmConfirmation } from './checks/warm-confirmation.ts';
 import { workloadIdentity } from './checks/workload-identity.ts';
 
 /** Need no organization; performed first, one after another. */
-export const outside: Check[] = [socketUpgrade, stack, drift, quotas, rights, uploadChecksum];
+export const outside: Check[] = [socketUpgrade, stack, drift, copies, quotas, rights, uploadChecksum];
 
 /** Need {@link organization}; five at a time, slow ones first. */
 export const inside: Check[] = [

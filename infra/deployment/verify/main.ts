@@ -58,11 +58,12 @@ const interrupted = new AbortController();
 class Verification {
   readonly #platform: Platform;
   readonly #lines = new Map<Check, Line>();
-  readonly #chosen = checks.filter(isChosen);
+  readonly #chosen: Check[];
   #printed = 0;
 
   constructor(platform: Platform) {
     this.#platform = platform;
+    this.#chosen = checks.filter((check) => isChosen(check) && (check.isFor?.(platform.target) ?? true));
   }
 
   get lines(): Line[] {
@@ -108,10 +109,14 @@ class Verification {
     }
   }
 
+  #of(some: Check[]): Check[] {
+    return some.filter((check) => this.#chosen.includes(check));
+  }
+
   async performAll(): Promise<void> {
     this.#interruption.catch(() => undefined);
-    for (const check of [...outside, organization].filter(isChosen)) await this.#perform(check);
-    const chosen = inside.filter(isChosen);
+    for (const check of this.#of([...outside, organization])) await this.#perform(check);
+    const chosen = this.#of(inside);
     if (this.#lines.get(organization)?.result !== 'ok') {
       for (const check of chosen) this.#lines.set(check, { check, ...skipped('needs the organization'), seconds: 0 });
       return this.#printDone();

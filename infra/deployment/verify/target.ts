@@ -1,10 +1,11 @@
 import { AwsClient } from 'aws4fetch';
-import { elements } from '#clients/cli/account-checks.ts';
 import { ask, type Caller, endpointOf, query } from '#clients/cli/ask-aws.ts';
 import { CommandError, wrongUsage } from '#clients/cli/exit.ts';
 import { findLocalPlatform } from '#clients/cli/local-platform.ts';
 import { configuration } from '#clients/cli/preflight.ts';
+import { textOf } from '#infra/deployment/deployed-settings.ts';
 import type { Local } from '#infra/local/host/folder.ts';
+import { settingsOutput } from '#infra/settings/settings.ts';
 
 /** The deployment under test: addresses of its API, and names of its resources for calls to AWS. */
 
@@ -40,13 +41,12 @@ export interface Target {
   taskDefinition?: string;
   table: string;
   bucket: string;
+  /** As its operator set them. */
+  settings: Record<string, unknown>;
 }
 
 /** The parts of a list, each with its nested lists. */
 const members = (xml: string): string[] => xml.split('<member>').slice(1);
-
-/** Text of the first element of that name. */
-const element = (xml: string, name: string): string | undefined => elements(xml, name)[0];
 
 const version = '2010-05-15';
 
@@ -58,15 +58,15 @@ const readStack = async (caller: Caller, name: string): Promise<Stack | undefine
     Version: version,
   });
   if (!ok) {
-    const reason = element(text, 'Message') ?? text.slice(0, 200);
+    const reason = textOf(text, 'Message') ?? text.slice(0, 200);
     if (reason.includes('does not exist')) return undefined;
     throw new CommandError(`Stack ${name} in ${caller.region} cannot be read: ${reason}`);
   }
   const outputs = members(text).flatMap((one) => {
-    const key = element(one, 'OutputKey');
-    return key === undefined ? [] : [[key, element(one, 'OutputValue') ?? '']];
+    const key = textOf(one, 'OutputKey');
+    return key === undefined ? [] : [[key, textOf(one, 'OutputValue') ?? '']];
   });
-  const status = element(text, 'StackStatus') ?? '';
+  const status = textOf(text, 'StackStatus') ?? '';
   return { name, status, outputs: Object.fromEntries(outputs), resources: await resourcesOf(caller, name) };
 };
 
@@ -80,10 +80,10 @@ const resourcesOf = async (caller: Caller, name: string): Promise<StackResource[
       ...(token ? { NextToken: token } : {}),
     });
     for (const one of members(text)) {
-      const read = (name: string): string => element(one, name) ?? '';
+      const read = (name: string): string => textOf(one, name) ?? '';
       resources.push({ id: read('LogicalResourceId'), type: read('ResourceType'), name: read('PhysicalResourceId') });
     }
-    token = element(text, 'NextToken');
+    token = textOf(text, 'NextToken');
   }
   return resources;
 };
@@ -135,6 +135,7 @@ const deployedTarget = async (stackName: string): Promise<Target> => {
     taskDefinition: named('TASK_DEFINITION_ARN'),
     table: named('TABLE_NAME'),
     bucket: named('BUCKET_NAME'),
+    settings: JSON.parse(platform.outputs[settingsOutput] ?? '{}'),
   };
 };
 
@@ -163,6 +164,7 @@ const localTarget = (): Target => {
     cluster: 'stepform',
     table: local.tableName,
     bucket: local.bucketName,
+    settings: {},
   };
 };
 

@@ -19,6 +19,7 @@ import { withRunTaskSeconds } from '#infra/local/aws/step-functions/run-task-lim
 import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
 import { Callers } from '#infra/local/host/callers.ts';
 import { Cors } from '#infra/local/host/cors.ts';
+import { Database } from '#infra/local/host/database.ts';
 import type { Endpoint } from '#infra/local/host/endpoint.ts';
 import { StartError } from '#infra/local/host/errors.ts';
 import type { Faults } from '#infra/local/host/faults.ts';
@@ -67,6 +68,7 @@ export interface Parts {
   environments?: { api: Resource; routes: DeclaredRoute[]; connectArn: string };
   callers: Callers;
   cors: Cors;
+  database: Database;
   dynamodb: DynamoDb;
   ecs: Ecs;
   events: Events;
@@ -115,6 +117,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
       STEPFORM_CACHE: process.env.STEPFORM_CACHE || machineCache,
       RUNS_OF: site.functionSettings.RUNS_OF ?? '',
       RUN_TASK_SECONDS: site.functionSettings.RUN_TASK_SECONDS ?? '',
+      COMMIT_ARCHIVE_SECONDS: site.functionSettings.COMMIT_ARCHIVE_SECONDS ?? '',
     },
     region: home.region,
     usage,
@@ -136,14 +139,15 @@ export const assemble = async (site: Site): Promise<Parts> => {
 
   const kms = new Kms(folder.at('kms.key'), stack.all('AWS::KMS::Key'));
   const ecs = openEcs(site, events);
-  const states = openStates(site, permissions, invoke, events);
+  const database = Database.open(folder.path, { isUsed: folder.marker?.used });
+  const states = openStates(site, database, permissions, invoke, events);
   const machine = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
   const { DefinitionString, Definition } = machine.properties;
   const definition = Definition ?? (JSON.parse(DefinitionString ?? '{}') as object);
   const { RUN_TASK_SECONDS: seconds } = site.functionSettings;
   states.createStateMachine(machine.arn, seconds ? withRunTaskSeconds(definition, Number(seconds)) : definition);
-  const s3 = openS3(site, events);
-  const dynamodb = DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
+  const s3 = openS3(site, database, events);
+  const dynamodb = new DynamoDb(database);
   for (const table of stack.all<TableProperties>('AWS::DynamoDB::Table')) dynamodb.ensureTable(table);
 
   const { TaskRoleArn, ExecutionRoleArn } = stack.one<TaskDefinition>('AWS::ECS::TaskDefinition').properties;
@@ -161,6 +165,7 @@ export const assemble = async (site: Site): Promise<Parts> => {
     api,
     callers,
     cors,
+    database,
     dynamodb,
     ecs,
     environments,
@@ -224,14 +229,14 @@ const checkInvokers = (stack: Stack, permissions: Permissions, routes: DeclaredR
     invokers.check('events.amazonaws.com', ruleArn, functionArn, `rule ${rule}`);
 };
 
-const openS3 = ({ folder, stack }: Site, events: Events): S3 => {
+const openS3 = ({ folder, stack }: Site, database: Database, events: Events): S3 => {
   const buckets = stack.all<BucketProperties>('AWS::S3::Bucket');
   const announced = new Set(
     buckets
       .filter((b) => b.properties.NotificationConfiguration?.EventBridgeConfiguration?.EventBridgeEnabled)
       .map((b) => b.ref),
   );
-  const s3 = new S3(folder.at('s3'), (object) => {
+  const s3 = new S3(database, folder.at('s3'), (object) => {
     if (announced.has(object.bucket)) events.publish(objectCreated(object));
   });
   for (const bucket of buckets) s3.ensureBucket(bucket.ref);
@@ -277,6 +282,7 @@ const asTaskError = (error: Error): never => {
 
 const openStates = (
   { folder, home, stack }: Site,
+  database: Database,
   permissions: Permissions,
   invoke: InvokeFunction,
   events: Events,
@@ -284,6 +290,7 @@ const openStates = (
   const { id, properties } = stack.one<MachineProperties>('AWS::StepFunctions::StateMachine');
   return new StepFunctionsService({
     dataDir: folder.at('executions'),
+    database,
     accountId: home.accountId,
     region: home.region,
     invoke: async (functionArn, payload, { executionName }) => {

@@ -8,6 +8,7 @@ import { type Pack, pack } from 'tar-stream';
 import { tryLock } from '#infra/build/file-lock.ts';
 import { runnersOf } from '#infra/local/aws/ecs/orphaned-runners.ts';
 import { formatOf } from '#infra/local/host/data-format.ts';
+import { databaseFile } from '#infra/local/host/database.ts';
 import { StartError } from '#infra/local/host/errors.ts';
 import { platformLock } from '#infra/local/host/folder.ts';
 import { dataFormat } from '#infra/settings/data-format.ts';
@@ -16,9 +17,9 @@ import { dataFormat } from '#infra/settings/data-format.ts';
  * The local platform's data folder as one file, a gzip tar, even while a platform or runners use it. It contains the
  * folder's secrets, too.
  *
- * The backup has every object that its table names: objects are written before the rows that name them, are never
- * changed, and are copied before and after the table, which SQLite copies atomically. Files of executions and runners
- * can change during the backup and are not from one point in time. After a restore the runs that were in progress end
+ * The database is from one point in time, because SQLite copies it atomically, and every large object that it names is
+ * in the backup: its file is written before its row, is never changed, and files are copied before and after the
+ * database. Files of runners can change during the backup. After a restore the runs that were in progress end
  * (functions/lifecycle/recovery/), and states that are newer than the table become current again.
  */
 
@@ -35,12 +36,11 @@ export interface BackupFacts {
 }
 
 const privately = 0o600;
-const table = join('dynamodb', 'tables.sqlite');
 const objects = 's3';
 
-/** Locks, incomplete files, and SQLite's files beside its database. */
+/** Locks, incomplete files, and the database with SQLite's files beside it. */
 const isLeftOut = (name: string): boolean =>
-  name.startsWith('platform.lock') || name.startsWith('dynamodb') || name.endsWith('.new') || name.endsWith('.part');
+  name.startsWith('platform.lock') || name.startsWith(databaseFile) || name.endsWith('.new') || name.endsWith('.part');
 
 /** Records of running processes: after a restore these no longer exist. */
 const isOfRunners = (name: string): boolean => name === 'tasks';
@@ -55,7 +55,7 @@ export const backUp = async (
   { force = false } = {},
 ): Promise<BackupFacts & { bytes: number }> => {
   const [from, to] = [resolve(dataDir), resolve(file)];
-  if (!existsSync(join(from, table))) throw new StartError(`${from} is not a data folder of a platform`);
+  if (!existsSync(join(from, databaseFile))) throw new StartError(`${from} is not a data folder of a platform`);
   if (formatOf(from) !== dataFormat)
     throw new StartError(`${from} has another data format than this version: use the version that wrote it`);
   if (to.startsWith(from + sep)) throw new StartError(`${to} is inside the data folder; name a file outside of it`);
@@ -85,7 +85,7 @@ const write = async (from: string, part: string, facts: BackupFacts, to: string)
   try {
     const added = new Set<string>();
     await addAll(archive, from, objects, added);
-    await addTable(archive, from, `${part}.tables`);
+    await addDatabase(archive, from, `${part}.database`);
     await addAll(archive, from, '', added, (name) => isLeftOut(name) || (facts.inUse && isOfRunners(name)));
     archive.finalize();
     await written;
@@ -102,13 +102,13 @@ const write = async (from: string, part: string, facts: BackupFacts, to: string)
 const allPages = 2 ** 31 - 1;
 const busyMs = 5000;
 
-const addTable = async (archive: Pack, root: string, copy: string): Promise<void> => {
-  const database = new DatabaseSync(join(root, table), { timeout: busyMs });
+const addDatabase = async (archive: Pack, root: string, copy: string): Promise<void> => {
+  const database = new DatabaseSync(join(root, databaseFile), { timeout: busyMs });
   try {
     await copyDatabase(database, copy, { rate: allPages });
     const handle = await open(copy);
     try {
-      await addFile(archive, table, handle);
+      await addFile(archive, databaseFile, handle);
     } finally {
       await handle.close();
     }

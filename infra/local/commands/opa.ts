@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
-import { downloadOpa, keptOpa, opaAtHand, opaVersion } from '#resources/policies/engine/find-engine.ts';
+import { downloadOpa, keptOpa, opaAtHand } from '#resources/policies/engine/find-engine.ts';
+import { opaVersion } from '#resources/policies/engine/opa-release.ts';
 
 const run = promisify(execFile);
 const downloadMs = 60_000;

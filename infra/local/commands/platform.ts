@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { hostSettings } from '#clients/cli/terraform-host.ts';
 import type { FunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
 import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
 import { StartError } from '#infra/local/host/errors.ts';
@@ -146,18 +147,11 @@ const bootstrap = async (host: Host): Promise<string> => {
   return ((await exchanged.json()) as { access_token: string }).access_token;
 };
 
-const writeCliConfig = (host: Host, { httpsUrl, token }: Local): string => {
+const writeCliConfig = (host: Host, { url, httpsUrl, token }: Local): string => {
   const file = host.folder.at('terraform.rc');
   const { host: name } = new URL(httpsUrl);
-  const credentials = (of: string) => `credentials "${of}" {\n  token = "${token}"\n}\n`;
-  // Terraform loads no modules from a host without a dot, such as localhost.
-  const services = [
-    ...['modules', 'providers'].map((kind) => `    "${kind}.v1" = "${httpsUrl}/api/registry/v1/${kind}/"\n`),
-    // Tests of a module run at the registry that publishes it.
-    `    "tfe.v2" = "${httpsUrl}/api/v2/"\n`,
-  ];
-  const registry = `host "localterraform.com" {\n  services = {\n${services.join('')}  }\n}\n`;
-  writePrivately(file, [credentials(name), credentials('localterraform.com'), registry].join(''));
+  const credentials = `credentials "${name}" {\n  token = "${token}"\n}\n`;
+  writePrivately(file, credentials + hostSettings(url, token));
   return file;
 };
 

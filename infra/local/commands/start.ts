@@ -4,16 +4,18 @@ import { reasonOf, StartError } from '#infra/local/host/errors.ts';
 import { type FaultRule, readFaults } from '#infra/local/host/faults.ts';
 import { readFront } from '#infra/local/host/front.ts';
 import { SettingsError } from '#infra/settings/settings.ts';
+import { genericHost } from '#platform/net/generic-host.ts';
 import { separationIn } from '#runner/program/settings.ts';
 import { notKeptApart } from '#runner/program/terraform/separation.ts';
 import { misspelledVariables } from './misspelled-variables.ts';
 import type { Platform } from './platform.ts';
+import { programName } from './program-name.ts';
 
 /**
  * `npm start`: the platform in the foreground. Environment: STEPFORM_DATA, PORT, HTTPS_PORT, ENVIRONMENTS_PORT, STEPFORM_SIGN_IN_…,
- * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_RUNS_OF, STEPFORM_RUN_TASK_SECONDS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
+ * STEPFORM_ORGANIZATION_CREATORS, STEPFORM_RUNS_OF, STEPFORM_RUN_TASK_SECONDS, STEPFORM_COMMIT_ARCHIVE_SECONDS, STEPFORM_FAULTS, STEPFORM_REQUESTS_PER_SECOND, STEPFORM_WARM_RUNNERS, STEPFORM_WARM_RUNNER_HOURS,
  * STEPFORM_SHARED_PROVIDER_HOSTS, STEPFORM_ENVIRONMENT_DEBUG, STEPFORM_EMAIL_SENDER, STEPFORM_SMTP,
- * STEPFORM_API_IP_RANGES, STEPFORM_OUTGOING_IP_RANGES, STEPFORM_OTLP_ENDPOINT, STEPFORM_OTLP_HEADERS.
+ * STEPFORM_PUBLIC_URL, STEPFORM_STORAGE_URL, STEPFORM_TRUSTED_PROXIES, STEPFORM_API_IP_RANGES, STEPFORM_OUTGOING_IP_RANGES, STEPFORM_OTLP_ENDPOINT, STEPFORM_OTLP_HEADERS.
  */
 
 const port = (name: string): number | undefined => {
@@ -69,7 +71,7 @@ To use it from Terraform, paste into a configuration
 
   terraform {
     cloud {
-      hostname     = "${new URL(httpsUrl).host}"
+      hostname     = "${genericHost}"
       organization = "${organization}"
       workspaces {
         name = "example"
@@ -77,9 +79,12 @@ To use it from Terraform, paste into a configuration
     }
   }
 
-and give Terraform this machine's certificate and token:
+and let Terraform find this platform, once for all shells or in this one only:
 
-  export SSL_CERT_FILE=${caFile} TF_CLI_CONFIG_FILE=${cliConfigFile}
+  ${programName} login --terraform
+  export TF_CLI_CONFIG_FILE=${cliConfigFile}
+
+With its host name ${new URL(httpsUrl).host} Terraform also needs the certificate: export SSL_CERT_FILE=${caFile}
 
 Run tasks may be on this machine too: URLs to loopback are called here, and refused on AWS.
 Ctrl-C stops it; unfinished runs continue at the next start.`;
@@ -169,11 +174,12 @@ try {
   for (const line of await separationProblems(options.functionSettings.RUNS_OF)) console.error(line);
   console.log('Starting stepform …');
   // Loading the platform takes seconds on a slow machine, too.
-  const { startPlatform } = await import('./platform.ts');
+  const [{ startPlatform }, { missingTools }] = await Promise.all([import('./platform.ts'), import('./tools.ts')]);
   const platform = await startPlatform(options);
   stopOnSignal(platform);
   survive(platform);
   console.log(introduce(platform, options.functionSettings.OTLP_ENDPOINT));
+  for (const line of await missingTools()) console.error(`\n${line}`);
 } catch (error) {
   const reason = error instanceof SettingsError ? error.message : reasonOf(error, dataDir);
   console.error(reason ? `stepform cannot start: ${reason}` : error);

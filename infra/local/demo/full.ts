@@ -62,7 +62,7 @@ const showEstimate = async (client: Client, run: Resource): Promise<void> => {
   );
 };
 
-export const showEverything = async (client: Client, local: Local): Promise<void> => {
+export const showEverything = async (client: Client, local: Local, attended: boolean): Promise<void> => {
   const { organization } = local;
   section('Run tasks, an estimate, a policy and its override');
   await client.call('PATCH', `/organizations/${organization}`, {
@@ -81,7 +81,9 @@ export const showEverything = async (client: Client, local: Local): Promise<void
     console.log(
       `workspace ${bold(`${organization}/production`)} · run task security-scan (mandatory) in all four stages · policy few-replicas (soft-mandatory)`,
     );
-    const run = await watchRun(client, await client.createRun(workspace.id, { message: 'To production' }, version.id));
+    const created = await client.createRun(workspace.id, { message: 'To production' }, version.id);
+    const run = await watchRun(client, created, attended);
+    if (run.attributes.status === 'discarded') return;
     if (run.attributes.status !== 'applied') throw new Error(`the run ended ${run.attributes.status}`);
     await showEstimate(client, run);
     await showOutputs(client, workspace.id);

@@ -1,17 +1,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CommandError } from '#clients/cli/exit.ts';
+import { ask, isAttended } from '#clients/cli/terminal.ts';
+import type { Local } from '#infra/local/host/folder.ts';
 import { bold, dim } from './print.ts';
 
 /**
  * `npm run demo`: a first apply on an empty platform, and a failed plan. An ordinary client of the public API, with its
- * own platform and data folder. `-- --full` adds every stage that a run can have.
+ * own platform and data folder. On a terminal the viewer decides the runs, and the page stays open until Enter.
+ * `-- --full` adds every stage that a run can have; `-- --no-wait` asks nothing.
  */
 
 /** How the user started the command line, if it started this. */
 const by = process.env.STEPFORM_PROGRAM;
 
-const main = async (full: boolean): Promise<void> => {
+const showSignIn = ({ url, token }: Local): void => console.log(`\n  page   ${bold(`${url}/`)}\n  token  ${token}`);
+
+const main = async (full: boolean, attended: boolean): Promise<void> => {
   console.log(`Starting ${bold('stepform')} …`);
   // Loading takes seconds on a slow machine.
   const [{ Client }, { provideOpa }, { startPlatform }, { showBasics }, { showEverything }] = await Promise.all([
@@ -33,21 +39,23 @@ const main = async (full: boolean): Promise<void> => {
     tell: (text) => console.log(dim(text)),
   });
   try {
-    const { url, token } = platform.local;
-    console.log(
-      `${bold('stepform')} runs on this machine: ${url} ${dim(`(ready in ${(platform.readyMs / 1000).toFixed(1)} s)`)}`,
-    );
-    const client = new Client(url, token);
+    const { local, readyMs } = platform;
+    console.log(`${bold('stepform')} runs on this machine ${dim(`(ready in ${(readyMs / 1000).toFixed(1)} s)`)}`);
+    if (attended) showSignIn(local);
+    const client = new Client(local.url, local.token);
 
-    await showBasics(client, platform.local);
-    if (full) await showEverything(client, platform.local);
+    await showBasics(client, local, attended);
+    if (full) await showEverything(client, local, attended);
     else
       console.log(
-        `With ${bold(by ? `${by} demo --full` : 'npm run demo -- --full')} you also see run tasks, an estimate, and a policy overridden.`,
+        `\n${bold(by ? `${by} demo --full` : 'npm run demo -- --full')} also shows run tasks, an estimate, and a policy that is overridden.`,
       );
-    console.log(
-      `\nNow ${bold(by ? `${by} start` : 'npm start')}: the same platform in the foreground, for your own terraform.`,
-    );
+    console.log(`${bold(by ? `${by} start` : 'npm start')} runs the same platform for your own Terraform.`);
+    if (attended) {
+      showSignIn(local);
+      await ask('\nThe page stays open until you press Enter\n> ');
+    } else
+      console.log(dim('The demo ends here, and the links above with it. On a terminal it stays open until Enter.'));
   } finally {
     await platform.close();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
@@ -55,12 +63,13 @@ const main = async (full: boolean): Promise<void> => {
 };
 
 const options = process.argv.slice(2);
-const unknown = options.filter((option) => option !== '--full');
+const unknown = options.find((option) => option !== '--full' && option !== '--no-wait');
 
 try {
-  if (unknown.length) throw new Error(`unknown option ${unknown[0]}; the only one is --full`);
-  await main(options.includes('--full'));
+  if (unknown) throw new Error(`unknown option ${unknown}; there are --full and --no-wait`);
+  await main(options.includes('--full'), isAttended() && !options.includes('--no-wait'));
 } catch (error) {
-  console.error(`\nThe demo failed: ${(error as Error).message}`);
-  process.exitCode = 1;
+  // Ctrl-C at a question.
+  if (!(error instanceof CommandError)) console.error(`\nThe demo failed: ${(error as Error).message}`);
+  process.exitCode = error instanceof CommandError ? error.exitCode : 1;
 }

@@ -1,12 +1,14 @@
 import { type Client, type Resource, until } from '#clients/client/client.ts';
 import type { Local } from '#infra/local/host/folder.ts';
 import { operatorFetch } from '#infra/local/host/operator-client.ts';
-import { bold, dim, seconds, section } from './print.ts';
+import { bold, dim, heading, seconds } from './print.ts';
 
 export const showOutputs = async (client: Client, workspaceId: string): Promise<void> => {
-  section('Outputs');
+  heading('Outputs');
   for (const { attributes } of await client.list(`/workspaces/${workspaceId}/current-state-version-outputs`)) {
-    console.log(`${attributes.name} = ${attributes.sensitive ? dim('(sensitive)') : JSON.stringify(attributes.value)}`);
+    console.log(
+      `  ${attributes.name} = ${attributes.sensitive ? dim('(sensitive)') : JSON.stringify(attributes.value)}`,
+    );
   }
 };
 
@@ -21,7 +23,7 @@ const stages: [string, string, string][] = [
 ];
 
 export const showTimes = async (client: Client, run: Resource): Promise<void> => {
-  section('Where the time went');
+  heading('Where the time went');
   const at = (await client.run(run.id)).attributes['status-timestamps'];
   const ms = (key: keyof typeof at) => Date.parse(at[key] ?? '');
   const total = ms('applied-at') - ms('plan-queueable-at');
@@ -29,10 +31,10 @@ export const showTimes = async (client: Client, run: Resource): Promise<void> =>
     const took = ms(to) - ms(from);
     if (Number.isNaN(took)) continue;
     console.log(
-      `${name.padEnd(26)}${seconds(took).padStart(8)}  ${dim('█'.repeat(Math.max(0, Math.round((took / total) * 40))))}`,
+      `  ${name.padEnd(26)}${seconds(took).padStart(8)}  ${dim('█'.repeat(Math.max(0, Math.round((took / total) * 40))))}`,
     );
   }
-  console.log(bold(`${'created to applied'.padEnd(26)}${seconds(total).padStart(8)}`));
+  console.log(bold(`  ${'created to applied'.padEnd(26)}${seconds(total).padStart(8)}`));
 };
 
 interface Usage {
@@ -46,13 +48,13 @@ export const showCost = async (local: Local, runId: string): Promise<void> => {
   // The runner's cost is known when it exits, a moment after the end of the run.
   await until(usage, ({ totals }) => (totals.fargateVcpuHours ?? 0) > 0, 10_000).catch(() => {});
   const { totals, price } = await usage();
-  section('What it would have cost on AWS');
+  heading('What it would have cost on AWS');
   const count = (key: string) => Math.round(totals[key] ?? 0);
   console.log(
-    `${count('transitions')} state transitions · ${count('lambdaRequests')} Lambda invocations · ${count('readUnits')} read and ${count('writeUnits')} write units · ` +
+    `  ${count('transitions')} state transitions · ${count('lambdaRequests')} Lambda invocations · ${count('readUnits')} read and ${count('writeUnits')} write units · ` +
       `${count('s3Puts')} S3 puts and ${count('s3Gets')} gets · ${count('apiRequests')} API requests · ${count('kmsRequests')} KMS requests`,
   );
   console.log(
-    `${bold(`$${price.usdWithoutFargate.toFixed(5)}`)} and $${(price.usd - price.usdWithoutFargate).toFixed(5)} for the runner on Fargate ${dim(`(list prices of ${price.asOf}, ${price.region})`)}`,
+    `  ${bold(`$${price.usdWithoutFargate.toFixed(5)}`)} and $${(price.usd - price.usdWithoutFargate).toFixed(5)} for the runner on Fargate ${dim(`(list prices of ${price.asOf}, ${price.region})`)}`,
   );
 };

@@ -2,7 +2,7 @@ import { availableParallelism, cpus } from 'node:os';
 
 /** Interval of processor measurements while a task waits or may soon wait. */
 const lookMs = 100;
-const defaultPauseMs = 500;
+const defaultPauseMs = 2000;
 /** A task waits half of its time: for its own processes to start, for the platform, for a disk. */
 const perProcessor = 2;
 /** From this idle share of one processor on, the running tasks are waiting for something else. */
@@ -26,8 +26,8 @@ interface Waiting {
 
 /**
  * Decides which tasks run in parallel on one machine, in arrival order. Terraform keeps a processor busy or waits for a
- * cloud: two tasks per processor start at once, more when a processor is idle, and at least two per second, so that
- * tasks that hang or wait for a user do not block others for long.
+ * cloud: two tasks per processor start at once, more when a processor is idle, and one every two seconds in any case, so
+ * that tasks that hang or wait for a user do not block others for long.
  */
 export class Admission {
   readonly #running: () => number;

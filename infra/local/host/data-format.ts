@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSteering, writePrivately } from '#infra/local/aws/ssm/secrets.ts';
 import { dataFormat } from '#infra/settings/data-format.ts';
+import { databaseFile } from './database.ts';
 import { afterDamage, StartError } from './errors.ts';
 
 /** Format and state of a data folder, in `data-folder.json`: the first file of a new folder. */
@@ -19,7 +20,7 @@ export interface Marker {
 const name = 'data-folder.json';
 
 /** Required in a used folder: without them, data is unreadable, or the platform is empty but keeps its former token. */
-const lasting = ['dynamodb', 's3', 'kms.key'];
+const lasting = [databaseFile, 's3', 'kms.key'];
 
 /** @throws StartError if the folder has another format, is damaged, or lacks data of its platform */
 export const openFormat = (folder: string): Marker => {

@@ -10,6 +10,7 @@ import { answer, answerError, read, reply, sendReply } from './answers.ts';
 import type { Caller, Callers } from './callers.ts';
 import { Calls, type HostedServices } from './calls.ts';
 import type { Cors } from './cors.ts';
+import { AwsError } from './errors.ts';
 import type { Faults } from './faults.ts';
 import { Gate } from './gate.ts';
 import { operate } from './operator.ts';
@@ -89,6 +90,25 @@ export class Endpoint {
     const caller = serving.callers.identify(request, signature, sha256(body));
     const { method = 'POST', url = '/', headers } = request;
     sendReply(response, await answer(serving.calls, { method, url, headers, body }, caller, signature?.service));
+  }
+
+  /**
+   * A request to the storage from another machine, through a proxy: only with the signature of a presigned URL. Functions
+   * sign for this port, so the proxy's host name is replaced before the check.
+   * @param host of {@link listen}, e.g. `127.0.0.1:35001`
+   */
+  async handleFromProxy(request: IncomingMessage, response: ServerResponse, host: string): Promise<void> {
+    const serving = await this.#serving.promise;
+    try {
+      if (serving.cors.apply(request, response)) return;
+      const signature = readSignature(request);
+      if (signature?.service !== 's3' || signature.expires === undefined)
+        throw new AwsError('AccessDenied', 'Only signed URLs are served at this address.', 403);
+      request.headers.host = host;
+      await this.#s3(request, response, signature, serving);
+    } catch (error) {
+      answerError(request, response, error as Error, this.#log);
+    }
   }
 
   async #s3(

@@ -3,11 +3,8 @@ import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { reasonOf } from './errors.ts';
 
-/**
- * Places where the platform must be able to write: rows, objects, journals of executions, records of tasks, and files
- * that a start needs.
- */
-const folders = ['.', 's3', 'executions', 'tasks'];
+/** Folders in which the platform must be able to write: the database, large objects, and records of tasks. */
+const folders = ['.', 's3', 'tasks'];
 /** Larger than the free space in the blocks of existing files. */
 const sample = Buffer.alloc(64 * 1024);
 /** The result is cached for this long, so that frequent checks cost no more. */
@@ -41,7 +38,7 @@ export class HealthCheck {
 
   #look(): Health {
     const failures = [
-      failureOf('the tables', this.#writeRow),
+      failureOf('the database', this.#writeRow),
       ...folders.map((name) => {
         const folder = join(this.#folder, name);
         return failureOf(name === '.' ? 'the data folder' : `${name} in the data folder`, () => writeFile(folder));

@@ -11,7 +11,8 @@ import { Folder, type Local } from './folder.ts';
 import type { Front } from './front.ts';
 import { HealthCheck } from './health.ts';
 import type { Home } from './home.ts';
-import { HttpApi } from './http.ts';
+import { HttpApi, type HttpOptions } from './http.ts';
+import { Metrics } from './metrics.ts';
 import { type KeptPorts, keepPorts, keptPorts, type Ports } from './moved-ports.ts';
 import { listenOn } from './ports.ts';
 import { recorder } from './recorder.ts';
@@ -143,13 +144,25 @@ export class Host {
       invoke: (payload) => parts.lambda.invoke('RecoverFunction', payload),
       log,
     });
-    const checks = new HealthCheck(folder.path, () => parts.dynamodb.checkWrite());
+    const checks = new HealthCheck(folder.path, () => parts.database.checkWrite());
     const health = () => checks.check();
     const refusal = (path: string) => recovery.refusal(path);
-    this.#http.serve({ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer, front, refusal, health });
+    const metrics = new Metrics({
+      folder: folder.path,
+      health,
+      runners: () => parts.ecs.running,
+      calls: () => parts.lambda.active,
+    });
+    const storage: HttpOptions['storage'] = {
+      origin: awsEndpointUrl,
+      handle: (request, response) => this.#endpoint.handleFromProxy(request, response, new URL(awsEndpointUrl).host),
+    };
+    this.#http.serve({
+      ...{ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer, front, storage, refusal, health, metrics },
+    });
     if (parts.environments) {
       const { api, routes, connectArn } = parts.environments;
-      this.#environments.serve({ home, apiId: api.ref, routes, lambda: parts.lambda, usage, front, refusal });
+      this.#environments.serve({ home, apiId: api.ref, routes, lambda: parts.lambda, usage, front, storage, refusal });
       this.#sockets.serve({ functionArn: connectArn, lambda: parts.lambda });
     }
     this.local = {
@@ -221,7 +234,7 @@ export class Host {
     await closing;
     await parts?.states.close();
     await this.#endpoint.close();
-    parts?.dynamodb.close();
+    parts?.database.close();
     await this.logs.close();
     this.folder.release();
   }

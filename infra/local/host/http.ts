@@ -2,12 +2,14 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
+import type { InvokeResult } from '#infra/local/aws/lambda/sandbox.ts';
 import { newTraceId, type Usage } from '#infra/local/aws/lambda/usage.ts';
-import { clientAddress, type Front, noFront, schemeOf } from './front.ts';
+import { clientAddress, type Front, isForStorage, isFromThisMachine, noFront, publicUrlOf, schemeOf } from './front.ts';
 import type { Health } from './health.ts';
 import type { Home } from './home.ts';
 import { decodedPath, httpEvent, writeAnswer, writeMessage } from './http-event.ts';
 import { answerClientErrors } from './http-refusal.ts';
+import type { Metrics } from './metrics.ts';
 import type { OnAnswer } from './recorder.ts';
 import { type Route, Router } from './routes.ts';
 
@@ -24,12 +26,19 @@ export interface HttpOptions {
   front?: Front;
   /** Why a path is not available now; undefined if it is. */
   refusal?(path: string): string | undefined;
+  /** The storage, which functions name by `origin` in responses, and which {@link Front.storageUrl} replaces. */
+  storage?: { origin: string; handle(request: IncomingMessage, response: ServerResponse): Promise<void> };
   /** Response at {@link healthPath}, which does not exist on AWS: its services have their own health checks. */
   health?(): Health;
+  /** Response at {@link metricsPath}, for clients on this machine. */
+  metrics?: Metrics;
 }
 
 /** Health check for load balancers. */
 const healthPath = '/healthz';
+
+/** For Prometheus; behind a proxy the path does not exist. */
+const metricsPath = '/metrics';
 
 /** HTTP APIs: quotas. */
 const maxBody = 10 * 1024 * 1024;
@@ -112,6 +121,10 @@ export class HttpApi {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { options, router } = await this.#serving.promise;
+    const { front = noFront, storage } = options;
+    // Objects have no limit of size; API Gateway is not in front of them.
+    if (storage && isForStorage(request, front)) return storage.handle(request, response);
     const body = await readBody(request);
     if (body === undefined) {
       response.setHeader('connection', 'close');
@@ -119,15 +132,18 @@ export class HttpApi {
     }
     const path = decodedPath(request.url ?? '/');
     if (path === undefined) return writeMessage(response, 400, 'Bad Request');
-    const { options, router } = await this.#serving.promise;
     // The host name is not checked, because load balancers call this path under various names and addresses.
     if (options.health && path === healthPath && (request.method === 'GET' || request.method === 'HEAD')) {
       const health = options.health();
       return writeMessage(response, health.status === 'ok' ? 200 : 503, health);
     }
-    const { front = noFront } = options;
+    response.once('finish', () => options.metrics?.countResponse(response.statusCode));
     const scheme = schemeOf(request, front);
     if (!scheme) return writeMessage(response, 421, misdirected(request.headers.host));
+    if (options.metrics && path === metricsPath && request.method === 'GET' && isFromThisMachine(request, front)) {
+      const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
+      return void response.writeHead(200, headers).end(options.metrics.text());
+    }
     if (options.httpsUrl && !('encrypted' in request.socket))
       response.setHeader('stepform-https-url', options.httpsUrl);
     const refusal = options.refusal?.(path);
@@ -154,7 +170,9 @@ export class HttpApi {
       return writeMessage(response, 500, 'Internal Server Error');
     }
     options.onAnswer?.(request.method ?? 'GET', request.url ?? '/', result);
-    writeAnswer(response, result, request.method === 'HEAD');
+    const isPublic = storage && front.storageUrl && publicUrlOf(request, front) !== undefined;
+    const shown = isPublic ? withOrigin(result, storage.origin, front.storageUrl?.origin ?? '') : result;
+    writeAnswer(response, shown, request.method === 'HEAD');
   }
 
   /** Stops accepting requests; running ones may end until the returned promise settles or `closeAll` is called. */
@@ -172,6 +190,17 @@ export class HttpApi {
     for (const server of this.#servers) server.closeAllConnections();
   }
 }
+
+/** The response with another origin of the storage: in headers and in text, where each stands at the start of a URL. */
+const withOrigin = (result: InvokeResult, from: string, to: string): InvokeResult => {
+  const origin = new RegExp(`${from.replaceAll('.', '\\.')}(?!\\d)`, 'g');
+  const replaced = <T>(value: T) => (typeof value === 'string' ? value.replaceAll(origin, to) : value);
+  if (result.failure) return result;
+  if (!result.http) return { ...result, payload: replaced(result.payload) };
+  const { body, isBase64Encoded, headers = {} } = result.http;
+  const shown = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, replaced(value)]));
+  return { ...result, http: { ...result.http, headers: shown, body: isBase64Encoded ? body : replaced(body) } };
+};
 
 const listenOn = (server: Server, port: number, host: string): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
+import type { InvokeResult } from '#infra/local/aws/lambda/sandbox.ts';
 import type { S3Calls } from '#infra/local/aws/s3/s3-calls.ts';
 import type { AwsResponse, Services } from '#platform/store/services.ts';
 import { Cut, refusalOf } from './answers.ts';
@@ -52,6 +53,12 @@ export const servicesOf = (
     keys: <T>(action: string, input: object) => operate('kms', action, input) as Promise<T>,
     invoke: async (name, event) => {
       await call('Invoke', ({ calls }, origin) => calls.invoke(name, JSON.stringify(event), origin, true));
+    },
+    call: async (name, event) => {
+      const perform = ({ calls }: Serving, origin: Origin) => calls.invoke(name, JSON.stringify(event), origin, false);
+      const result = (await call('Invoke', perform, 1)) as InvokeResult;
+      if (result.failure) throw new Error(`${name} failed: ${result.failure.errorMessage}`);
+      return JSON.parse(result.payload);
     },
     mail: async (message) => {
       await call('SendEmail', ({ calls }, origin) => calls.email(message, origin), 2);

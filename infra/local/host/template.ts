@@ -39,11 +39,14 @@ const nothing = Symbol('AWS::NoValue');
 export class Stack {
   readonly #template: Template;
   readonly #home: Home;
+  readonly #nameResource: typeof nameResource;
   readonly #conditions = new Map<string, boolean>();
 
-  constructor(template: Template, home: Home) {
+  /** @param names of the resources, by default those on this machine */
+  constructor(template: Template, home: Home, names = nameResource) {
     this.#template = template;
     this.#home = home;
+    this.#nameResource = names;
   }
 
   /** Every resource of a type, in the order of the template, without those whose condition is false. */
@@ -132,11 +135,11 @@ export class Stack {
       case 'AWS::Region':
         return this.#home.region;
       case 'AWS::Partition':
-        return 'aws';
+        return this.#home.partition ?? 'aws';
       case 'AWS::URLSuffix':
         return 'amazonaws.com';
       case 'AWS::StackName':
-        return 'stepform';
+        return this.#home.stackName ?? 'stepform';
       case 'AWS::StackId':
         return `arn:aws:cloudformation:${this.#home.region}:${this.#home.accountId}:stack/stepform/local`;
       default:
@@ -159,7 +162,7 @@ export class Stack {
   #names(id: string): Names {
     const resource = this.#template.Resources[id];
     if (!resource) throw new StartError(`the template has no resource or parameter ${id}`);
-    return nameResource(id, resource.Type, this.#home, (name) => this.resolve(resource.Properties?.[name]));
+    return this.#nameResource(id, resource.Type, this.#home, (name) => this.resolve(resource.Properties?.[name]));
   }
 
   #sub(argument: string | [string, Json]): string {

@@ -61,21 +61,21 @@ const whole = <T>(file: string, read: (content: Buffer) => T): T => {
 
 const make = async (folder: string, files: Files, names: string[]): Promise<void> => {
   // Imported on demand: it takes 200 ms, and most starts have a certificate.
-  const { generate } = await import('selfsigned');
+  const { default: selfsigned } = await import('selfsigned');
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const validity = { notBeforeDate: new Date(Date.now() - day), notAfterDate: new Date(Date.now() + 820 * day) };
   const common = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256', ...validity } as const;
   // A unique name: with the same name, a client that trusts another folder's authority would reject this one's
   // signatures as invalid.
   const authority = `stepform local authority ${randomBytes(4).toString('hex')}`;
-  const ca = await generate([{ name: 'commonName', value: authority }], {
+  const ca = await selfsigned.generate([{ name: 'commonName', value: authority }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
     ],
   });
-  const server = await generate([{ name: 'commonName', value: 'localhost' }], {
+  const server = await selfsigned.generate([{ name: 'commonName', value: 'localhost' }], {
     ...common,
     ca: { key: ca.private, cert: ca.cert },
     extensions: [

@@ -54,6 +54,19 @@ it('a configuration archive contains what Terraform packs: no .git, only modules
   ]);
 });
 
+it('a configuration archive contains states of the local backend only if .terraformignore includes them', async () => {
+  for (const name of [
+    'main.tf',
+    'terraform.tfstate',
+    'terraform.tfstate.backup',
+    'terraform.tfstate.d/a/terraform.tfstate',
+  ])
+    write(name);
+  expect(Object.keys(await packed(root))).toEqual(['main.tf']);
+  write('.terraformignore', '!terraform.tfstate.backup\n');
+  expect(Object.keys(await packed(root)).sort()).toEqual(['.terraformignore', 'main.tf', 'terraform.tfstate.backup']);
+});
+
 it('a configuration archive excludes files in .terraformignore; the last matching rule decides', async () => {
   for (const name of [
     'main.tf',
@@ -78,7 +91,7 @@ it('a configuration archive keeps links within the folder, copies targets outsid
   symlinkSync(join(root, 'in', 'main.tf'), join(root, 'in', 'absolute.tf'));
   symlinkSync('../shared', join(root, 'in', 'shared'));
   symlinkSync('../in', join(root, 'shared', 'back'));
-  symlinkSync('nowhere', join(root, 'shared', 'broken'));
+  for (const folder of ['in', 'shared']) symlinkSync('nowhere', join(root, folder, 'broken'));
   expect(await packed(join(root, 'in'))).toEqual({
     'main.tf': 'in/main.tf',
     'same.tf': '→ main.tf',

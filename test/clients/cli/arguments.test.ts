@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Command, ofWorkspace, parse } from '#clients/cli/arguments.ts';
+import { type Command, ofWatch, ofWorkspace, parse, timeoutOf } from '#clients/cli/arguments.ts';
 import { commands, findCommand } from '#clients/cli/commands.ts';
 import { exit } from '#clients/cli/exit.ts';
 import { commandHelp } from '#clients/cli/help.ts';
@@ -35,6 +35,8 @@ it('options are accepted before and after arguments, short, repeated, and with o
   expect(call.flag('json')).toBe(false);
   expect([call.word(0), call.word(1)]).toEqual(['.', '-x']);
   expect(parse(command, ['--', '-watch']).words).toEqual(['-watch']);
+  const deploy = commands.find(({ name }) => name === 'deploy') as Command;
+  expect(parse(deploy, ['-c', 'a=1', '-c', 'b=2']).texts('context')).toEqual(['a=1', 'b=2']);
 });
 
 it.each([
@@ -43,9 +45,13 @@ it.each([
   [['.', '--message'], '--message needs a value: --message <text>'],
   [['.', '--watch=yes'], '--watch takes no value'],
   [[], 'Missing argument <folder>: stepform runs start <folder> [name]'],
-  [['a', 'b', 'c'], 'Unexpected argument "c"'],
+  [['a', 'b', 'c'], 'Unexpected argument "c": stepform runs start takes <folder> [name]'],
 ])('a wrong argument is a usage error: %j: %s', (args, message) => {
   expect(usageOf(args)).toContain(message);
+});
+
+it('an argument of a command without any is a usage error', () => {
+  expect(() => parse({ ...command, takes: undefined } as never, ['a'])).toThrow('takes no arguments');
 });
 
 it.each([
@@ -74,6 +80,7 @@ it.each([
   [['run', 'list'], 'stepform runs'],
   [['variable'], 'stepform variables'],
   [['workspaces', 'frobnicate'], 'See: stepform workspaces --help'],
+  [['token', 'crate'], 'Unknown command: stepform token crate.'],
   [['frobnicate'], 'See: stepform --help'],
   [['confirm', '-w', 'net'], 'Did you mean: stepform runs confirm'],
 ])('%j is not a command: %s', (args, advice) => {
@@ -95,4 +102,17 @@ it('every command that sends requests has --json, and each option has one meanin
     expect(new Set(shorts).size).toBe(shorts.length);
     expect(shorts).not.toContain('h');
   }
+});
+
+it.each([
+  ['90s', 90_000],
+  ['30m', 1_800_000],
+  ['576h', 2_073_600_000],
+])('--timeout %s is %i ms', (text, ms) => {
+  expect(timeoutOf(parse({ ...command, options: ofWatch }, ['.', '--timeout', text]))).toBe(ms);
+});
+
+it.each(['30', '0s', '577h', '-1m', 'soon'])('--timeout %s is a usage error', (text) => {
+  const call = parse({ ...command, options: ofWatch }, ['.', `--timeout=${text}`]);
+  expect(() => timeoutOf(call)).toThrow(`--timeout ${text}: give a number with s, m or h`);
 });

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Command, optionsOf } from '#clients/cli/arguments.ts';
 import { commands } from '#clients/cli/commands.ts';
-import { completionScript, shells } from '#clients/cli/completion.ts';
+import { completionScript, type Shell, shells } from '#clients/cli/completion.ts';
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
@@ -69,19 +69,68 @@ it.runIf(has('fish'))('fish completes commands, subcommands, options and their v
   }
 });
 
-it('the script for fish has the description, value, letter and choices of each option', () => {
-  const options = {
-    kind: { about: 'which', value: 'kind', short: 'k', choices: ['a', 'b'] },
-    all: { about: "user's" },
-  };
-  const command: Command = { name: 'list things', about: '', options, run: async () => undefined };
-  const of = (name: string) =>
-    completionScript('fish', [command])
+describe('the script', () => {
+  const base = { isProgram: true, run: async () => undefined } as const;
+  const kind = { about: 'a: or b', value: 'kind', short: 'k', choices: ['a', 'b'] };
+  const few: Command[] = [
+    { ...base, name: 'open', about: 'Open the page', options: { kind } },
+    { ...base, name: 'things add', about: "Add a user's thing", options: { all: { about: 'all' } } },
+    { ...base, name: 'things drop', about: 'Drop it' },
+  ];
+  const linesOf = (shell: Shell) =>
+    completionScript(shell, few)
       .split('\n')
-      .find((line) => line.includes(` -l ${name} `))
-      ?.replace(/^.* -l/, '-l');
-  expect(of('kind')).toBe("-l kind -s k -r -f -a 'a b' -d 'which'");
-  expect(of('all')).toBe("-l all -d 'user'\\''s'");
+      .map((line) => line.trim());
+
+  it('for bash has the long and short form of each option', () => {
+    const words = linesOf('bash').filter((line) => / words='/.test(line) && !line.startsWith('if'));
+    expect(words).toEqual([
+      expect.stringContaining("words=''"),
+      "--kind) words='a b' ;;",
+      "open) words='--kind -k --help -h' ;;",
+      "add) words='--all --help -h' ;;",
+      "drop) words='--help -h' ;;",
+      "help) words='' ;;",
+      "version) words='' ;;",
+      ...['bash', 'zsh', 'fish'].map((shell) => `${shell}) words='' ;;`),
+    ]);
+  });
+
+  it('for zsh has commands, subcommands and options with their descriptions', () => {
+    const lines = linesOf('zsh');
+    const expected = String.raw`case $words[CURRENT-1] in
+--kind) compadd -- a b; return ;;
+esac
+if (( CURRENT == 2 )); then items=('open:Open the page' 'things:add, drop' 'help:show help on a command' 'version:print the version' 'completion:print a script that completes commands in your shell'); else
+case $words[2] in
+open) items=('--kind:a\: or b' '--help:show this help') ;;
+things)
+if (( CURRENT == 3 )); then items=('add:Add a user'\''s thing' 'drop:Drop it'); else
+case $words[3] in
+add) items=('--all:all' '--help:show this help') ;;
+drop) items=('--help:show this help') ;;
+esac
+fi ;;
+help) items=() ;;`.split('\n');
+    const first = lines.indexOf(expected[0] ?? '');
+    expect(lines.slice(first, first + expected.length)).toEqual(expected);
+  });
+
+  it('for fish has the description, value, letter and choices of each option, and where it is offered', () => {
+    const of = "complete -c stepform -n '__fish_seen_subcommand_from";
+    const help = "-l help -s h -d 'show this help'";
+    expect(linesOf('fish').slice(1, 10)).toEqual([
+      'complete -c stepform -f',
+      "complete -c stepform -n __fish_use_subcommand -a open -d 'Open the page'",
+      `${of} open' -l kind -s k -r -f -a 'a b' -d 'a: or b'`,
+      `${of} open' ${help}`,
+      "complete -c stepform -n __fish_use_subcommand -a things -d 'add, drop'",
+      `${of} things; and not __fish_seen_subcommand_from add drop' -a add -d 'Add a user'\\''s thing'`,
+      `${of} things; and __fish_seen_subcommand_from add' -l all -d 'all'`,
+      `${of} things; and __fish_seen_subcommand_from add' ${help}`,
+      `${of} things; and not __fish_seen_subcommand_from add drop' -a drop -d 'Drop it'`,
+    ]);
+  });
 });
 
 /** The start files of each shell: they print the words of the command instead of running it, each in brackets. */

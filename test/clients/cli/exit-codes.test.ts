@@ -1,4 +1,6 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { PassThrough, Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { parse } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { exitMeanings } from '#clients/cli/exit.ts';
@@ -20,12 +22,19 @@ const runOf = ({ status, actions = {}, permissions = {} }: Facts) =>
   ({
     id: 'run-1',
     type: 'runs',
-    attributes: { status, actions, permissions, message: 'm', 'status-timestamps': {} },
+    attributes: {
+      status,
+      actions,
+      permissions,
+      message: 'm',
+      'created-at': '2026-01-01T00:00:00Z',
+      'status-timestamps': {},
+    },
     relationships: {},
   }) as never;
 
 it('the numbers of exit codes are stable', () => {
-  expect(exitMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 130]);
+  expect(exitMeanings.map(([code]) => code)).toEqual([0, 1, 2, 3, 4, 5, 10, 11, 12, 13, 14, 15, 124, 130]);
 });
 
 it.each([
@@ -58,9 +67,17 @@ it.each([
   expect(failureOf(new ApiError('GET', '/x', status, ''))).toMatchObject({ code });
 });
 
+it('a response is shown with its own errors, otherwise with its status', () => {
+  const body = JSON.stringify({ errors: [{ status: '422', title: 'invalid', detail: 'name is taken' }] });
+  expect(failureOf(new ApiError('GET', '/x', 422, body)).errors).toMatchObject([{ detail: 'name is taken' }]);
+  expect(failureOf(new ApiError('GET', '/x', 500, '')).errors[0]?.title).toContain('500');
+});
+
 it('a missing file is a usage error', () => {
   const error = Object.assign(new Error('no such file'), { code: 'ENOENT', path: 'a.tfstate' });
   expect(failureOf(error)).toEqual({ code: 2, errors: [{ title: 'File not found: a.tfstate' }] });
+  expect(failureOf({ ...error, code: 'EACCES' }).code, 'another error of a file').toBe(1);
+  expect(failureOf(new Error('why')).errors[0]?.title, 'an unexpected error').toMatch(/why\n +at /);
 });
 
 it('a run waits for a decision while it is confirmable or has a failed policy to override', () => {
@@ -80,15 +97,26 @@ it('a run waits for a decision while it is confirmable or has a failed policy to
   expect(waitsForOthers({ run: run(false), override: '/x' } as never)).toContain('override policies');
 });
 
-/** Runs a command against an API that has one run. @returns its requests and what it printed */
-const perform = async (status: string, ...args: string[]) => {
+const permissions = { 'can-discard': true, 'can-cancel': true };
+
+/**
+ * Runs a command against an API that has one run.
+ * @param status of the run after a decision, or the response to it, or further documents by path
+ * @returns its requests and what it printed
+ */
+const perform = async (status: string | Response | Record<string, unknown>, ...args: string[]) => {
   const requests: string[] = [];
   let current = 'planned';
-  vi.stubGlobal('fetch', async (url: string, { method = 'GET', body }: RequestInit) => {
+  vi.stubGlobal('fetch', async (url: string, { method = 'GET', body, headers }: RequestInit) => {
+    expect(new Headers(headers).get('user-agent')).toMatch(/^stepform\/\d/);
     const { pathname } = new URL(url);
-    if (method === 'GET') return Response.json({ data: runOf({ status: current }) });
+    const actions = { 'is-discardable': true, 'is-cancelable': true };
+    const other = typeof status === 'string' || status instanceof Response ? undefined : status[pathname];
+    if (other) return other instanceof Response ? other : Response.json({ data: other });
+    if (method === 'GET') return Response.json({ data: runOf({ status: current, actions, permissions }) });
     requests.push(`${method} ${pathname} ${body ?? ''}`);
-    current = status;
+    if (status instanceof Response) return status;
+    if (typeof status === 'string') current = status;
     return new Response('', { status: 202 });
   });
   vi.stubEnv('TFE_ADDRESS', 'https://tfe.example');
@@ -118,9 +146,102 @@ it.each([
   expect(code ?? 0).toBe(0);
 });
 
+it('a decision that comes too late names the status and the available actions', async () => {
+  const refusal = Response.json({ errors: [] }, { status: 409 });
+  await expect(perform(refusal, 'runs', 'confirm', 'run-1')).rejects.toMatchObject({
+    exitCode: 5,
+    message: expect.stringMatching(/^Run run-1 has status .*\. Available actions: \w+, \w+\.$/),
+  });
+});
+
 it('runs confirm --json prints only the run after the decision', async () => {
   const { printed } = await perform('confirmed', 'runs', 'confirm', 'run-1', '--json');
   expect(JSON.parse(printed)).toMatchObject({ data: { id: 'run-1', attributes: { status: 'confirmed' } } });
+});
+
+it('an argument that is no run is a usage error, and a workspace without runs has none to show', async () => {
+  const inWorkspace = perform('planned', 'runs', 'show', '-w', 'net', '--organization', 'acme');
+  await expect(inWorkspace).rejects.toMatchObject({ exitCode: 4, message: /^No runs yet in workspace/ });
+  await expect(perform('planned', 'runs', 'show', 'mine')).rejects.toMatchObject({
+    exitCode: 2,
+    message: /"mine" is not/,
+  });
+});
+
+it('runs show takes the URL of a run, and without one shows the current run of the workspace', async () => {
+  for (const named of ['run-1', 'https://tfe.example/app/acme/workspaces/net/runs/run-1'])
+    expect((await perform('planned', 'runs', 'show', named, '--json')).printed).toContain('run-1');
+  const current = { 'current-run': { data: { type: 'runs', id: 'run-1' } } };
+  const workspace = { id: 'ws-1', type: 'workspaces', attributes: { name: 'net' }, relationships: current };
+  const { printed } = await perform(
+    { '/api/v2/organizations/acme/workspaces/net': workspace },
+    ...['runs', 'show', '-w', 'net', '-o', 'acme', '--json'],
+  );
+  expect(printed).toContain('run-1');
+});
+
+it('runs discard and force-cancel end a run, so that --watch is refused', () => {
+  for (const verb of ['discard', 'force-cancel']) {
+    const match = findCommand(['runs', verb, 'run-1', '--watch']);
+    expect(() => match && parse(match.command, match.rest), verb).toThrow('--watch');
+  }
+});
+
+it('a workspace that cannot be read for another reason than its absence is no missing one', async () => {
+  const failing = { '/api/v2/organizations/acme/workspaces/net': new Response('', { status: 500 }) };
+  await expect(perform(failing, 'runs', 'show', '-w', 'net', '-o', 'acme')).rejects.toMatchObject({ status: 500 });
+});
+
+describe('a decision in a terminal', () => {
+  const current = { 'current-run': { data: { type: 'runs', id: 'run-1' } } };
+  const workspace = { id: 'ws-1', type: 'workspaces', attributes: { name: 'net' }, relationships: current };
+  const documents = { '/api/v2/organizations/acme/workspaces/net': workspace };
+
+  /** A terminal in which a user types the answer once the question is on screen. */
+  const typing = (answer: string) => {
+    const raw: boolean[] = [];
+    const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => raw.push(on) });
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(input as never);
+    let asked = '';
+    const output = Object.assign(
+      new Writable({
+        write: (chunk, _, done) => {
+          asked += chunk;
+          if (String(chunk).includes('continue: ')) setImmediate(() => input.write(`${answer}\r`));
+          done();
+        },
+      }),
+      { isTTY: true },
+    );
+    vi.spyOn(process, 'stderr', 'get').mockReturnValue(output as never);
+    return { asked: () => stripVTControlCharacters(asked), input, raw };
+  };
+
+  it('without a run asks about the current one, and acts after "yes" only', async () => {
+    const { asked, input, raw } = typing('yes');
+    const { requests, printed } = await perform(documents, 'runs', 'confirm', '-w', 'net', '-o', 'acme');
+    expect(asked()).toContain('Confirm this run? Type "yes" to continue: ');
+    expect(requests).toEqual(['POST /api/v2/runs/run-1/actions/apply {}']);
+    expect(printed).toMatch(/run-1[\s\S]*Run confirmed/);
+    expect([raw[0], raw.at(-1)], 'keys are not echoed while they are discarded').toEqual([true, false]);
+    expect(input.listenerCount('end'), 'listeners of the question').toBe(0);
+    typing('y');
+    await expect(perform(documents, 'runs', 'discard', '-w', 'net', '-o', 'acme')).rejects.toMatchObject({
+      exitCode: 130,
+      message: 'No action taken.',
+    });
+  });
+
+  it.each([
+    ['typed before the question is no answer', 'yes\r', 'no', 'No action taken.'],
+    ['Ctrl-C before the question ends the command', '\x03', 'yes', ''],
+    ['Ctrl-C at the question ends the command', '', '\x03', ''],
+  ])('%s', async (_, before, answer, message) => {
+    const { input } = typing(answer);
+    input.write(before);
+    const confirming = perform(documents, 'runs', 'confirm', '-w', 'net', '-o', 'acme');
+    await expect(confirming).rejects.toMatchObject({ exitCode: 130, message });
+  });
 });
 
 it('runs confirm without a run and without a terminal is a usage error that names the command', async () => {

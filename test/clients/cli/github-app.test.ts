@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -94,13 +95,18 @@ it('github-app create sends a manifest with the needed permissions, and exchange
     default_events: ['push', 'pull_request', 'issue_comment', 'merge_group'],
   });
   const state = action.searchParams.get('state') ?? '';
+  // A request that never ends would keep the command waiting.
+  const endless = connect(Number(new URL(base).port), '127.0.0.1').on('error', () => {});
+  endless.write('GET / HTTP/1.1\r\n');
+  const closed = once(endless, 'close');
   expect((await fetch(`${base}/created?code=forged&state=guessed`)).status).toBe(404);
   expect((await fetch(`${base}/`)).status).toBe(404);
   expect(requests).toEqual([]);
   expect((await fetch(`${base}/created?code=c%2F1&state=${state}`)).status).toBe(200);
   expect(await registered).toMatchObject({ id: 12, slug: 'stepform-acme', clientId: 'Iv1.x', key: app.pem });
   expect(requests).toEqual(['POST /app-manifests/c%2F1/conversions']);
-  // A timer would keep the command waiting.
+  await closed;
+  // So would a timer.
   await expect.poll(timers, { timeout: 10_000 }).toBeLessThanOrEqual(before);
 });
 
@@ -144,10 +150,12 @@ it('github-app create stores the secrets in private files, in the format of the 
     const { command } = findCommand(['github-app']) ?? {};
     if (!command) throw new Error('no command');
     const values = { url, 'api-url': url, out, owner: 'acme' };
-    const session = { at: () => ({ url: 'https://stepform.example', host: 'stepform.example' }) };
+    const host = 'a-host-with-a-long-name.stepform.example';
+    const session = { at: () => ({ url: `https://${host}`, host }) };
     const done = command.run(new Call(command, values, ['stepform.example']), session as never);
     await vi.waitFor(() => expect(said.join('')).toContain('http://127'));
-    const { base, action } = await openPage(said.join(''));
+    const { base, action, manifest } = await openPage(said.join(''));
+    expect(manifest.name, 'GitHub accepts 34 characters').toBe('stepform a-host-with-a-long-name.s');
     await fetch(`${base}/created?code=c&state=${action.searchParams.get('state')}`);
     await done;
     const again = command.run(new Call(command, values, ['stepform.example']), session as never);
@@ -167,6 +175,7 @@ it('github-app create stores the secrets in private files, in the format of the 
     expect(output.join('')).not.toContain(secret);
   }
   expect(output.join('')).toContain('-c githubAppKeyParameter=/stepform/github-app-key');
+  expect(output.join('')).toContain(`-c githubAppUrl=${url} -c githubAppApiUrl=${url}`);
   const local = JSON.parse(localGithubAppVariable({ STEPFORM_GITHUB_APP: join(out, 'github-app.json') }));
   expect(local).toMatchObject({ id: 12, slug: 'stepform-acme', url, apiUrl: url, secrets: { key: app.pem.trim() } });
   rmSync(parent, { recursive: true });

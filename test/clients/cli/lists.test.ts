@@ -54,8 +54,8 @@ it('a list is printed as columns, as a table with a heading, or as CSV or JSON w
 });
 
 it('a text of several lines is shown by their number', () => {
-  expect(stripVTControlCharacters(printed([], [{ name: 'key', size: '-----BEGIN\nMII\nEND-----\n' }]))).toBe(
-    'key  (3 lines)\n',
+  expect(stripVTControlCharacters(printed([], [{ name: 'key', size: '-----BEGIN\nEND-----\n' }]))).toBe(
+    'key  (2 lines)\n',
   );
   expect(printed(['--output', 'csv'], [{ name: 'key', size: 'a\nb' }])).toContain('"a\nb"');
 });
@@ -85,6 +85,7 @@ it('an unknown output format, or two formats, are a usage error', () => {
 
 it('columns are padded to their widest cell, except the last one', () => {
   expect(columns([['a', 'bb', 'c '], ['dddd', '', 'e'], ['f']])).toEqual(['a     bb  c', 'dddd      e', 'f']);
+  expect(columns([['a', '', 'b']])).toEqual(['a    b']);
 });
 
 it.each([
@@ -113,6 +114,7 @@ it.each([
   ['*.log', 'deep/a.log', true],
   ['/a.log', 'deep/a.log', false],
   ['/a.log', 'a.log', true],
+  ['/a.log', 'a.logs', false],
   ['build', 'build/', true],
   ['build/', 'deep/build/x', true],
   ['a?c', 'abc', true],

@@ -142,11 +142,47 @@ it('preflight names an account without CDK bootstrap, or with an old one, and th
       todo: 'npx cdk bootstrap aws://123456789012/eu-central-1',
     },
   ]);
+  expect((await preflight({ '@aws-cdk/core:bootstrapQualifier': 'own' })).missing).toEqual([
+    {
+      what: 'CDK bootstrap (own): 123456789012 is not bootstrapped in eu-central-1.',
+      todo: 'npx cdk bootstrap aws://123456789012/eu-central-1 --qualifier own --toolkit-stack-name CDKToolkit-own',
+    },
+  ]);
   parameter = { status: 200, body: JSON.stringify({ Parameter: { Value: '5' } }) };
   expect(await whats()).toEqual([expect.stringContaining('version 5 of 123456789012')]);
   // Without permission to read the version, the CDK checks it.
   parameter = { status: 400, body: '{"__type":"AccessDeniedException"}' };
   expect(await whats()).toEqual([]);
+});
+
+it('preflight accepts the oldest bootstrap of the CDK, and names one that it cannot read', async () => {
+  parameter.body = JSON.stringify({ Parameter: { Value: '6' } });
+  expect(await whats()).toEqual([]);
+  parameter = { status: 500, body: 'x'.repeat(300) };
+  expect(await whats()).toEqual([`CDK bootstrap: its version in eu-central-1 cannot be read (${'x'.repeat(200)}).`]);
+});
+
+it('preflight shows the beginning of a response without a message', async () => {
+  identity = { status: 500, body: 'y'.repeat(300) };
+  expect(await whats()).toEqual([`Credentials: AWS rejected them (${'y'.repeat(200)}).`]);
+});
+
+it('preflight reports nothing for checks without permission', async () => {
+  vi.stubEnv('AWS_REGION', 'us-west-1');
+  const denied = { status: 403, body: '<Error><Code>UnauthorizedOperation</Code></Error>' };
+  answers = { ...answers, DescribeVpcs: denied, DescribeAvailabilityZones: denied, '/layers': denied };
+  quota.body = JSON.stringify({ Quota: { Value: 0 } });
+  expect(await whats()).toEqual([]);
+});
+
+it.each([
+  ['cn-north-1', 'aws-cn'],
+  ['us-gov-west-1', 'aws-us-gov'],
+  ['eu-central-1', 'aws'],
+])('preflight accepts credentials of the partition of %s', async (region, partition) => {
+  vi.stubEnv('AWS_REGION', region);
+  identity.body = `<Arn>arn:${partition}:iam::123456789012:user/x</Arn><Account>123456789012</Account>`;
+  expect((await preflight()).account).toBe('123456789012');
 });
 
 it('preflight names a Docker without daemon, and an AWS that does not respond', async () => {
@@ -196,6 +232,9 @@ it('preflight names zones of the network without Fargate', async () => {
   ]);
   answers.DescribeAvailabilityZones.body = zones('usw1-az3', 'usw1-az1', 'usw1-az2');
   expect(await whats()).toEqual([]);
+  const [a, b, c] = answers.DescribeAvailabilityZones.body.split(/(?=<item>)/);
+  answers.DescribeAvailabilityZones.body = `${c}${a}${b}`;
+  expect(await whats(), 'the first two by name').toEqual([]);
 });
 
 it.each([
@@ -234,11 +273,17 @@ it('preflight names a certificate that domain names cannot use', async () => {
     answers.DescribeCertificate = { status: 200, body: JSON.stringify({ Certificate }) };
   };
   const found = async (more: object = {}) => (await preflight({ ...domain, ...more })).missing.map(({ what }) => what);
+  const request =
+    'aws acm request-certificate --region eu-central-1 --validation-method DNS --domain-name tf.example.com';
 
   certificate('ISSUED', 'tf.example.com', '*.tf.example.com');
   expect(await found()).toEqual([]);
   certificate('ISSUED', '*.example.com');
   expect(await found()).toEqual(['Certificate: it does not have the name dev.tf.example.com.']);
+  expect((await preflight(domain)).missing[0]?.todo).toBe(`${request} --subject-alternative-names dev.tf.example.com`);
+  const alone = { ...domain, environmentsDomainName: undefined };
+  certificate('ISSUED', 'other.example.com');
+  expect((await preflight(alone)).missing.map(({ todo }) => todo)).toEqual([request]);
   certificate('PENDING_VALIDATION', 'tf.example.com');
   expect(await found()).toEqual(['Certificate: its status is PENDING_VALIDATION, not ISSUED.']);
   expect(await found({ certificateArn: certificateArn.replace('eu-central-1', 'us-east-1') })).toEqual([
@@ -261,6 +306,10 @@ it('preflight names a Docker that cannot build for the architecture of the runne
   expect(await whats()).toEqual([]);
   builds('aarch64', 'linux/arm64', 'linux/amd64*');
   expect(await whats()).toEqual([]);
+  vi.stubEnv('CDK_DOCKER', docker('case "$1" in info) echo "28.0 aarch64";; buildx) echo no; exit 1;; esac'));
+  expect(await whats(), 'without buildx').toEqual([]);
+  vi.stubEnv('CDK_DOCKER', docker('true'));
+  expect(await whats()).toEqual([expect.stringContaining('its daemon is not running')]);
   builds('aarch64', 'linux/arm64', 'linux/arm/v7');
   expect((await preflight({ runnerImage: 'built elsewhere' })).missing).toEqual([]);
   expect((await preflight()).missing).toEqual([
@@ -270,4 +319,29 @@ it('preflight names a Docker that cannot build for the architecture of the runne
     },
   ]);
   expect((await preflight({ runnerArchitecture: 'arm64' })).missing).toEqual([]);
+});
+
+it('preflight names a vault that would be lost with the platform, and an account that cannot copy tables', async () => {
+  const found = async (backupVaultArn?: string) => (await preflight({ backupVaultArn })).missing;
+  const vault = (region: string, account: string) => `arn:aws:backup:${region}:${account}:backup-vault:stepform`;
+  const here = vault('eu-central-1', '123456789012');
+  answers['/account-settings'] = {
+    status: 200,
+    body: JSON.stringify({ ResourceTypeManagementPreference: { DynamoDB: true, EFS: true } }),
+  };
+  expect((await found(here)).map(({ what }) => what)).toEqual([
+    `Backup: vault ${here} is in the account and region of the deployment, and would be lost with them.`,
+  ]);
+  for (const elsewhere of [vault('eu-west-1', '123456789012'), vault('eu-central-1', '210987654321')])
+    expect(await found(elsewhere)).toEqual([]);
+  for (const preference of [{ DynamoDB: false }, {}, undefined]) {
+    answers['/account-settings'].body = JSON.stringify({ ResourceTypeManagementPreference: preference });
+    const [finding] = await found(vault('eu-west-1', '123456789012'));
+    expect(finding?.todo).toMatch(/^aws backup update-region-settings --region eu-central-1 .*management-preference/);
+  }
+  answers['/account-settings'] = { status: 403, body: '{"Message":"AccessDenied"}' };
+  expect(await found(vault('eu-west-1', '123456789012'))).toEqual([]);
+  actions.length = 0;
+  await found();
+  expect(actions).not.toContain('/account-settings');
 });

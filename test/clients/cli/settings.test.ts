@@ -6,6 +6,7 @@ import { findAddress, findToken } from '#clients/cli/address.ts';
 import { credentialsFile, forgetToken, keepToken, keptToken } from '#clients/cli/credentials.ts';
 import { exit } from '#clients/cli/exit.ts';
 import { findLocalPlatform, type LocalPlatform } from '#clients/cli/local-platform.ts';
+import { hostFile, hostUrl, removeHostFile, writeHostFile } from '#clients/cli/terraform-host.ts';
 
 /** The server and the account of a command. */
 
@@ -57,6 +58,19 @@ it('the server comes from the option, environment, cloud block, this machine or 
   expect(() => findAddress(places)).toThrow('No server configured');
 });
 
+it('the generic host name stands for this machine, else for the server in the host file', () => {
+  const block = { ...places, block: 'localterraform.com' };
+  expect(findAddress({ ...block, local })).toMatchObject({ url: 'http://localhost:8080', from: 'the cloud block' });
+  expect(() => findAddress(block)).toThrow('login <host> --terraform');
+  writeHostFile('https://former.example', 'secret');
+  writeHostFile('https://tf.example/base', 'secret');
+  expect(findAddress(block)).toMatchObject({ url: 'https://tf.example/base', host: 'tf.example' });
+  expect(statSync(hostFile()).mode & 0o777).toBe(0o600);
+  expect(removeHostFile('https://other.example')).toBe(false);
+  expect(removeHostFile('https://tf.example/base')).toBe(true);
+  expect(hostUrl()).toBeUndefined();
+});
+
 it('the platform on this machine is reached without its certificate, by each of its names', () => {
   expect(findAddress({ ...places, option: 'localhost:8443', local })).toMatchObject({
     url: 'http://localhost:8080',
@@ -101,8 +115,13 @@ it('the token is that of the host, and TFE_TOKEN is never sent to a host from a 
   expect(() => findToken(byBlock, undefined, env)).toThrow('TFE_TOKEN is used only with TFE_ADDRESS or --host');
   expect(() => findToken(byBlock, undefined, {})).not.toThrow('TFE_TOKEN');
   expect(() => findToken(byBlock, undefined, {})).toThrow(expect.objectContaining({ exitCode: exit.notAllowed }));
+  const configured = { TF_CLI_CONFIG_FILE: join(folder, 'none') };
+  expect(() => findToken(byBlock, undefined, configured)).not.toThrow('are ignored');
   keepToken('my-host.example', 'kept');
   expect(findToken(byBlock, undefined, {}).token).toBe('kept');
+  vi.stubEnv('TF_CLI_CONFIG_FILE', configured.TF_CLI_CONFIG_FILE);
+  expect(() => findToken(byBlock, undefined, configured)).toThrow('are ignored because TF_CLI_CONFIG_FILE is set');
+  vi.stubEnv('TF_CLI_CONFIG_FILE', undefined);
   write('.terraformrc', 'credentials "my-host.example" {\n  token = "configured"\n}\n');
   expect(findToken(byBlock, undefined, {}).token).toBe('configured');
   vi.stubEnv('TF_TOKEN_my__host_example', 'of-terraform');
@@ -122,9 +141,16 @@ it('tokens are stored like by terraform login: readable by the owner only, leavi
   expect(forgetToken('a.example:8443')).toBe(true);
   expect(forgetToken('a.example:8443')).toBe(false);
   expect(keptToken('other.example')).toBe('theirs');
-  writeFileSync(credentialsFile(), 'not json');
-  expect(() => keepToken('a.example', 'mine')).toThrow('Repair or remove it');
-  expect(readFileSync(credentialsFile(), 'utf8')).toBe('not json');
+  for (const invalid of ['not json', 'null', '[]', '"text"']) {
+    writeFileSync(credentialsFile(), invalid);
+    expect(() => keepToken('a.example', 'mine')).toThrow('Repair or remove it');
+    expect(readFileSync(credentialsFile(), 'utf8')).toBe(invalid);
+  }
+  rmSync(join(folder, '.terraform.d'), { recursive: true });
+  keepToken('a.example', 'mine');
+  const text = readFileSync(credentialsFile(), 'utf8');
+  expect(text).toBe('{\n  "credentials": {\n    "a.example": {\n      "token": "mine"\n    }\n  }\n}\n');
+  expect(statSync(join(folder, '.terraform.d')).mode & 0o777).toBe(0o700);
 });
 
 it('the platform of a parent folder is found, and trusted only with an address on this machine', () => {

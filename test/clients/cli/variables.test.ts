@@ -2,9 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Command, parse } from '#clients/cli/arguments.ts';
 import { declaredVariables, hasConfiguration, readCloudBlock } from '#clients/cli/cloud-block.ts';
+import { findCommand } from '#clients/cli/commands.ts';
 import { exit } from '#clients/cli/exit.ts';
 import { programOf, version } from '#clients/cli/program.ts';
+import { Session } from '#clients/cli/session.ts';
 import { fileVariables, lastOfEach, runVariables } from '#clients/cli/variables.ts';
 
 let folder: string;
@@ -104,4 +107,16 @@ it('help names the program as it was started', () => {
   expect(programOf({ npm_command: 'exec', npm_lifecycle_script: 'vitest run' })).toBe('stepform');
   expect(programOf({ npm_command: 'run-script', npm_lifecycle_script: 'stepform runs start' })).toBe('stepform');
   expect(version()).toMatch(/^\d+\.\d+\.\d+/);
+});
+
+it.each([
+  [['size=3'], 'variables set size 3'],
+  [['size=3', '4'], 'variables set size 3'],
+  [['password=a b', '--sensitive'], 'variables set password <value>'],
+])('variables set %j names the right form', async (words, right) => {
+  const { command } = findCommand(['variables', 'set']) as { command: Command };
+  await expect(command.run(parse(command, words), new Session(parse(command, words)))).rejects.toMatchObject({
+    exitCode: exit.usage,
+    message: expect.stringContaining(right),
+  });
 });

@@ -1,16 +1,15 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ApiError, Client } from '#clients/client/client.ts';
+import { type Serving, serve } from '#test/support/serve.ts';
 
 /** Statuses of the server's next responses; 0 ends the connection. After the last one, 201. */
 let answers: number[];
 let received: { url: string; key: string | undefined }[];
-let server: Server;
+let server: Serving;
 let client: Client;
 beforeEach(async () => {
   received = [];
-  server = createServer((request, response) => {
+  server = await serve((request, response) => {
     const key = request.headers['idempotency-key'];
     received.push({ url: request.url ?? '', key: key as string | undefined });
     const status = answers.shift() ?? 201;
@@ -20,13 +19,9 @@ beforeEach(async () => {
       JSON.stringify(status < 300 ? { data: { id: 'run-1', type: 'runs' } } : { errors: [{ title: 'no' }] }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
+  client = new Client(server.url, 'token');
 });
-afterEach(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterEach(() => server.close());
 
 it('the creation of a run is repeated with the same key until it has a response', async () => {
   answers = [0, 500];

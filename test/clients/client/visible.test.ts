@@ -24,8 +24,9 @@ it.each([
 });
 
 it('a megabyte of text is processed without a noticeable wait', () => {
-  const started = performance.now();
+  const before = process.cpuUsage();
   visible('é\u200b'.repeat(500_000));
   visible('x'.repeat(1_000_000));
-  expect(performance.now() - started).toBeLessThan(2_000);
+  // Processor time, because other processes may keep the machine busy.
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000);
 });

@@ -1,24 +1,28 @@
 import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { PageFile, PageFiles } from '#clients/web-server/files.ts';
-import { encodingFor, relativeRoot, serve } from '#clients/web-server/serve.ts';
+import { describe, expect, it } from 'vitest';
+import type { PageFile } from '#clients/web-server/files.ts';
+import { relativeRoot, serve } from '#clients/web-server/serve.ts';
 import { buildPage } from '#infra/stack/page.ts';
+import { encodingFor } from '#platform/net/encodings.ts';
 
-let files: PageFiles;
-beforeAll(async () => {
-  files = await buildPage(process.cwd());
-});
+const { page: files } = await buildPage(process.cwd());
 
 const bucketOrigin = 'https://bucket.s3.eu-central-1.amazonaws.com';
-const get = (rawPath: string, headers: Record<string, string> = {}) =>
-  serve({ rawPath, headers } as unknown as APIGatewayProxyEventV2, { files, bucketOrigin });
+const send = (method: string, rawPath: string, headers: Record<string, string> = {}) =>
+  serve({ rawPath, headers, requestContext: { http: { method } } } as unknown as APIGatewayProxyEventV2, {
+    files,
+    bucketOrigin,
+  });
+const get = (rawPath: string, headers?: Record<string, string>) => send('GET', rawPath, headers);
 const bytes = ({ body = '' }: { body?: string }) => Buffer.from(body, 'base64');
 
 const nameOf = (ending: string) =>
   Object.keys(files.assets).find((name) => name.startsWith('page-') && name.endsWith(ending)) ?? '';
 
-const named = (html: string) => [...html.matchAll(/assets\/([^"]+)"/g)].map(([, name = '']) => name);
+/** Files that the document loads. */
+const named = (html: string) =>
+  [...html.matchAll(/(?<!rel="license" .*)assets\/([^"]+)"/g)].map(([, name = '']) => name);
 
 const contentOf = ({ br }: PageFile) => brotliDecompressSync(Buffer.from(br, 'base64'));
 
@@ -49,18 +53,25 @@ describe('the page', () => {
     for (const view of views) expect(weightOf([...named(files.html), view]), view).toBeLessThan(90_000);
   });
 
+  it('links to the licences of the packages in it', () => {
+    const [, name = ''] = /rel="license" href="[^"]*assets\/([^"]+)"/.exec(files.html) ?? [];
+    const text = bytes(get(`/app/assets/${name}`, { 'accept-encoding': 'br' }));
+    expect(brotliDecompressSync(text).toString()).toMatch(/^preact \S+ \(MIT\)$.*Jason Miller/ms);
+  });
+
   it('preloads every script, so that none waits for another', () => {
     const inDocument = named(files.html);
     expect(loaded(inDocument)).toEqual(new Set(inDocument));
   });
 
   it('loads nothing from other hosts', () => {
-    const texts = [files.html, ...Object.values(files.assets).map((file) => contentOf(file).toString())];
+    const loaded = Object.values(files.assets).filter(({ contentType }) => !contentType.startsWith('text/plain'));
+    const texts = [files.html, ...loaded.map((file) => contentOf(file).toString())];
     const hosts = texts.flatMap((text) => text.match(/\bhttps?:\/\/[^\s"'`)]+/g) ?? []);
     // Names of XML vocabularies are not addresses, URLs of forges are sent to the API by a form, and a public module
     // links to its page.
     const named =
-      /^(http:\/\/www\.w3\.org\/|https:\/\/((api\.)?github|gitlab)\.com(\/api\/v4)?$|https:\/\/registry\.terraform\.io\/modules\/)/;
+      /^(http:\/\/www\.w3\.org\/|https:\/\/((api\.)?github|gitlab)\.com(\/api\/v4)?$|https:\/\/(api\.)?bitbucket\.org(\/2\.0)?$|https:\/\/(dev\.azure\.com|ado\.example\.com)\/<|https:\/\/registry\.terraform\.io\/modules\/)/;
     expect(hosts.filter((url) => !named.test(url))).toEqual([]);
   });
 
@@ -76,6 +87,16 @@ describe('the page', () => {
         expect(url.pathname).toBe(`${prefix}/app/assets/${nameOf('.js')}`);
       }
     }
+  });
+
+  it('is sent to browsers with 404 at unknown addresses, and API Gateway’s answer to programs', () => {
+    const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+    for (const path of ['/nothing', '/apples', '/app.html', '/acme/workspaces']) {
+      expect(get(path, browser)).toMatchObject({ statusCode: 404, headers: { 'cache-control': 'no-cache' } });
+      expect(get(path, browser).body).toContain('<script');
+      expect(get(path, { accept: '*/*' })).toMatchObject({ statusCode: 404, body: '{"message":"Not Found"}' });
+    }
+    expect(send('POST', '/app', browser)).toMatchObject({ statusCode: 404, body: '{"message":"Not Found"}' });
   });
 
   it('allows only itself and the bucket as sources, and no framing', () => {
@@ -136,4 +157,14 @@ describe('the relative base', () => {
     expect(relativeRoot('/app/acme')).toBe('../');
     expect(relativeRoot('/app/acme/')).toBe('../../');
   });
+});
+
+it('the description of the API is served compressed, and checked again by clients', () => {
+  const answer = get('/api/v2/openapi.json', { 'accept-encoding': 'br' });
+  expect(answer).toMatchObject({
+    statusCode: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-cache', 'content-encoding': 'br' },
+  });
+  expect(JSON.parse(brotliDecompressSync(bytes(answer)).toString()).openapi).toBe('3.1.0');
+  expect(bytes(answer).length).toBeLessThan(60_000);
 });

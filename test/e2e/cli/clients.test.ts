@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clients, isAtHand } from '../support/client-tools.ts';
+import { clients, isAtHand } from '#test/hcp-clients/terraform.ts';
 import { cloud, Terraform } from '../support/terraform.ts';
 import { newName } from '../support/world.ts';
 

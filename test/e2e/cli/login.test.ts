@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
+import { genericHost } from '#platform/net/generic-host.ts';
 import { cloud, example, host, Terraform } from '../support/terraform.ts';
 import { client, newName, platform } from '../support/world.ts';
+
+const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 
 /** With nothing else on its PATH, terraform finds no browser. */
 const alone = (here: Terraform): Record<string, string> => {
@@ -55,4 +59,31 @@ it('terraform login gets its own token, which works until it is revoked; logout 
 
   expect(await here.succeed(`logout ${host}`)).toContain('Success!');
   expect(await here.fail('init -input=false')).toContain('terraform login');
+});
+
+it('after "stepform login --terraform", terraform needs neither a certificate nor variables', async () => {
+  const files = { 'main.tf': example, 'cloud.tf': cloud(`name = "${newName('generic')}"`).replace(host, genericHost) };
+  const here = new Terraform({ files, token: null });
+  const home = join(here.directory, 'home');
+  const stepform = (words: string[], input = '') =>
+    execFileSync(process.execPath, [command, ...words], {
+      input,
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH, HOME: home, TFE_ADDRESS: platform.url },
+    });
+  expect(stepform(['login', '--terraform'], `${platform.token}\n`)).toContain(`hostname = "${genericHost}"`);
+  // In any folder, also without a cloud block, for stepform too.
+  const elsewhere = execFileSync(process.execPath, [command, 'whoami'], {
+    cwd: home,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: home, STEPFORM_DATA: join(home, 'none') },
+  });
+  expect(elsewhere).toContain(platform.url);
+  const untrusted = { SSL_CERT_FILE: '/dev/null' };
+  for (const words of ['init -input=false', 'apply -auto-approve -input=false']) {
+    const { code, text } = await here.start(words, untrusted).ended;
+    expect({ code, text }).toMatchObject({ code: 0 });
+  }
+  expect(stepform(['logout'])).toContain('removed from this machine');
+  expect(readdirSync(join(home, '.terraform.d'))).not.toContain('stepform.tfrc');
 });

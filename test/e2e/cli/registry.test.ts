@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { createMessage, generateKey, sign } from 'openpgp';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
+import { zip } from '#test/runner/program/zip.ts';
 import { host, Terraform } from '../support/terraform.ts';
 import { client, newName, newWorkspace, organization, readLog, startRun, untilFinal } from '../support/world.ts';
-import { zipOf } from '../support/zip-of.ts';
 
 /** The real terraform installs modules and providers that the organization published. */
 
@@ -74,8 +74,8 @@ describe('a provider of the registry', () => {
   const [os, arch] = [process.platform === 'darwin' ? 'darwin' : 'linux', process.arch === 'arm64' ? 'arm64' : 'amd64'];
   const filename = `terraform-provider-${name}_1.0.0_${os}_${arch}.zip`;
   // Terraform verifies and unpacks it; the test does not run it.
-  const zip = zipOf(`terraform-provider-${name}_v1.0.0`, Buffer.from('#!/bin/sh\nexit 1\n'));
-  const shasum = createHash('sha256').update(zip).digest('hex');
+  const archive = zip(`terraform-provider-${name}_v1.0.0`, Buffer.from('#!/bin/sh\nexit 1\n'), 0o755);
+  const shasum = createHash('sha256').update(archive).digest('hex');
   const providers = `/organizations/${organization}/registry-providers`;
   const configuration = `terraform {
   required_providers {
@@ -103,7 +103,7 @@ describe('a provider of the registry', () => {
     await put(providerVersion.links?.['shasums-sig-upload'] ?? '', signature);
     const platform = { os, arch, filename, shasum };
     const added = await client.create(`${versions}/${version}/platforms`, 'registry-provider-platforms', platform);
-    await put(added.links?.['provider-binary-upload'] ?? '', zip);
+    await put(added.links?.['provider-binary-upload'] ?? '', archive);
   };
 
   beforeAll(async () => {

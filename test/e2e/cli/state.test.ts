@@ -23,18 +23,22 @@ beforeAll(async () => {
   applied = JSON.parse(await here.succeed('state pull'));
 });
 
-beforeEach(async () => {
+const replaceState = async (outputs?: object): Promise<void> => {
   const { attributes } = await client.get(`/workspaces/${workspace.id}/current-state-version`);
-  const content = Buffer.from(JSON.stringify({ ...applied, serial: attributes.serial + 1 }));
+  const state = { ...applied, ...(outputs ? { outputs } : {}), serial: attributes.serial + 1 };
+  const content = Buffer.from(JSON.stringify(state));
   await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
-  await client.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', {
-    serial: attributes.serial + 1,
+  const created = await client.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', {
+    serial: state.serial,
     lineage: applied.lineage,
     md5: createHash('md5').update(content).digest('hex'),
-    state: content.toString('base64'),
+    ...(outputs ? {} : { state: content.toString('base64') }),
   });
+  if (outputs) await fetch(created.attributes['hosted-state-upload-url'] as string, { method: 'PUT', body: content });
   await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
-});
+};
+
+beforeEach(() => replaceState());
 
 describe('terraform output', () => {
   it('shows values, sensitive ones only by name', async () => {
@@ -42,6 +46,13 @@ describe('terraform output', () => {
     expect(await here.succeed('output -raw secret')).toBe('hunter2');
     expect(JSON.parse(await here.succeed('output -json n'))).toBe('x');
     expect(await here.fail('output nowhere')).toContain('Output "nowhere" not found');
+  });
+
+  it('shows each of outputs that are too large for one response', async () => {
+    const large = (letter: string) => ({ value: letter.repeat(2_000_000), type: 'string' });
+    await replaceState({ n: { value: 'x', type: 'string' }, a: large('a'), b: large('"'), c: large('c') });
+    expect(await here.succeed('output n')).toBe('"x"\n');
+    expect(await here.succeed('output -raw c')).toBe('c'.repeat(2_000_000));
   });
 });
 

@@ -7,7 +7,7 @@ const slow = `${resources(['quick'])}
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.quick]
   provisioner "local-exec" {
-    command = "sleep 60"
+    command = "sleep 600"
   }
 }`;
 const files = { 'main.tf': resources(['a']) };

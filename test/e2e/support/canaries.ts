@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { isAbsolute, relative } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
+import { contentsOf, filesBelow } from '#test/support/stored.ts';
 import type { Local } from './platform.ts';
 
 /** Secrets that cannot occur by chance, and a search for them in every encoding. */
@@ -63,10 +64,18 @@ export class Canaries {
 
   /** Also finds tokens, which must not be stored at all. */
   inFolder(folder: string): Find[] {
-    return files(folder).flatMap((place) => {
-      const bytes = contentOf(place);
-      return [...this.in(bytes), ...tokensIn(bytes.toString('latin1'))].map((secret) => ({ secret, place }));
-    });
+    return filesBelow(folder).flatMap((place) => this.#at(place, readFileSync(place)));
+  }
+
+  /** In a data folder: also each object and journal of its database, by its own place. */
+  inDataFolder(folder: string): Find[] {
+    return contentsOf(folder).flatMap(({ place, content }) =>
+      this.#at(isAbsolute(place) ? relative(folder, place) : place, content),
+    );
+  }
+
+  #at(place: string, bytes: Buffer): Find[] {
+    return [...this.in(bytes), ...tokensIn(bytes.toString('latin1'))].map((secret) => ({ secret, place }));
   }
 
   /** Searches every item, as the table returns it. */
@@ -94,18 +103,4 @@ export class Canaries {
   }
 }
 
-/** An object of the local S3 has its attributes after its content. */
-const contentOf = (place: string): Buffer => {
-  const bytes = readFileSync(place);
-  return place.endsWith('=') ? bytes.subarray(0, -1024) : bytes;
-};
-
 const tokensIn = (text: string): string[] => tokens.filter(([, form]) => form.test(text)).map(([name]) => name);
-
-const files = (folder: string): string[] =>
-  readdirSync(folder).flatMap((name) => {
-    const path = join(folder, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (!stats) return [];
-    return stats.isDirectory() ? files(path) : stats.isFile() ? [path] : [];
-  });

@@ -94,7 +94,7 @@ export const startSession = async (files: Record<string, string>) => {
   };
   const run = (args: string[], stdin = ''): Promise<Ended> =>
     new Promise((resolve) => {
-      const child = execFile(coder as string, args, { env, cwd: folder, timeout: 240_000 }, (error, out, errors) =>
+      const child = execFile(coder as string, args, { env, cwd: folder, timeout: 100_000 }, (error, out, errors) =>
         resolve({ code: error ? Number(error.code ?? 1) : 0, text: `${out}${errors}`, out }),
       );
       // A program that has exited does not read its input.

@@ -28,7 +28,7 @@ const accountId = '000000000000';
 const home = { accountId, region: 'us-east-1', apiUrl: 'http://localhost' };
 
 /** Policies by ARN of the role, or of the key or bucket that has them. */
-const policiesOf = (stack: Stack) => {
+export const policiesOf = (stack: Stack) => {
   const attached = stack.all<AttachedPolicy>('AWS::IAM::Policy');
   const identity = stack.all<RoleProperties>('AWS::IAM::Role').map(({ arn, ref, properties }) => {
     const own = (properties.Policies ?? []).map(({ PolicyName: name, PolicyDocument: policy }) => ({ name, policy }));

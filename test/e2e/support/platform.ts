@@ -4,6 +4,7 @@ import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { youngGeneration } from '#clients/cli/commands/platform.ts';
 import { checkNothingWasDenied } from './denials.ts';
 import { runners, send } from './runners.ts';
 import { isRoot, sharedFolder } from './shared-folder.ts';
@@ -68,7 +69,7 @@ export class PlatformProcess {
     const isInstalled = existsSync(join(this.checkout, installed));
     const child = spawn(
       process.execPath,
-      isInstalled ? [installed, 'start', ...args] : ['infra/local/commands/start.ts', ...args],
+      isInstalled ? [installed, 'start', ...args] : [youngGeneration, 'infra/local/commands/start.ts', ...args],
       {
         cwd: this.checkout,
         // A restart finds its ports in the data folder.

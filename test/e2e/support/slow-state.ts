@@ -1,5 +1,4 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { serve } from '#test/support/serve.ts';
 
 /** Makes `terraform plan` wait: a state at a server that does not answer for a while. */
 export interface SlowState {
@@ -18,12 +17,11 @@ export const slowState = async (afterMs = answersAfterMs): Promise<SlowState> =>
     wasAsked = resolve;
   });
   const timers = new Set<NodeJS.Timeout>();
-  const server = createServer((_, response) => {
+  const server = await serve((_, response) => {
     timers.add(setTimeout(() => response.writeHead(404).end(), afterMs));
     wasAsked();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  const { port } = new URL(server.url);
   return {
     configuration: `data "terraform_remote_state" "slow" {
   backend = "http"
@@ -34,8 +32,7 @@ output "n" { value = data.terraform_remote_state.slow.outputs }
     asked: requested,
     close: async () => {
       for (const timer of timers) clearTimeout(timer);
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server.close();
     },
   };
 };

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll } from 'vitest';
+import { genericHost } from '#platform/net/generic-host.ts';
 import { client, newName, organization, platform, type Resource } from './world.ts';
 
 /** The real terraform in a directory, as a user runs it, against the platform over HTTPS. */
@@ -117,7 +118,6 @@ export interface Settings {
   program?: string;
 }
 
-const genericHost = 'localterraform.com';
 const credentials = (of: string, token: string): string => `credentials "${of}" {\n  token = "${token}"\n}\n`;
 const registry = `host "${genericHost}" {
   services = {
@@ -154,7 +154,9 @@ export class Terraform {
     for (const [name, content] of Object.entries(files)) this.write(name, content);
   }
 
+  /** Creates the folders of its path. */
   write(name: string, content: string): void {
+    mkdirSync(dirname(join(this.directory, name)), { recursive: true });
     writeFileSync(join(this.directory, name), content);
   }
 

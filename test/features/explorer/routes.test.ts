@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
 let organization: string;
 
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  members = await memberHelpers();
-});
+const api = await startApi();
+const help = await runHelpers(api);
+const members = await memberHelpers();
 beforeEach(async () => {
   organization = uniqueName('explored');
   await api.post('organizations', { name: organization, email: 'o@example.test' });
 });
-afterAll(() => api.close());
 
 const create = async (name: string, attributes: object = {}) =>
   (await api.post(`organizations/${organization}/workspaces`, { name, ...attributes })).body.data;

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Test runs and environment variables of modules (HCP API: test runs). */
 
-let api: Api;
-let records: typeof import('#resources/runs/records.ts');
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-let table: typeof import('#platform/store/table.ts');
-let keys: typeof import('#platform/store/keys.ts')['keys'];
-beforeAll(async () => {
-  api = await startApi();
-  records = await import('#resources/runs/records.ts');
-  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
-  table = await import('#platform/store/table.ts');
-  ({ keys } = await import('#platform/store/keys.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const records = await import('#resources/runs/records.ts');
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
+const table = await import('#platform/store/table.ts');
+const { keys } = await import('#platform/store/keys.ts');
 
 const modules = 'organizations/acme/registry-modules';
 
@@ -190,9 +182,18 @@ describe('a test run', () => {
     expect([status, body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
   });
 
+  it('has a configuration version that is read by its id, and changed by none of the routes for workspaces', async () => {
+    const id = await uploaded(await newModule());
+    const { status, body } = await api.get(`configuration-versions/${id}`);
+    expect([status, body.data.attributes.status]).toEqual([200, 'uploaded']);
+    expect((await api.call('GET', `configuration-versions/${id}/download`)).status).toBe(302);
+    expect((await api.call('POST', `configuration-versions/${id}/actions/archive`)).status).toBe(404);
+  });
+
   it('needs tests to be enabled, a configuration, and its upload', async () => {
     const module = await newModule(false);
-    expect((await api.post(`${module.tests}/test-runs/configuration-versions`)).status).toBe(422);
+    const { body: early } = await api.post(`${module.tests}/test-runs/configuration-versions`);
+    expect((await start(module, {}, early.data.id)).body.errors[0].detail).toMatch(/are not enabled/);
     await api.patch(module.path, { 'test-config': { 'tests-enabled': true } });
     expect((await api.post(`${module.tests}/test-runs`)).body.errors[0].detail).toBe(
       'configuration-version: is missing',
@@ -218,6 +219,7 @@ describe('a test run', () => {
     const outside = await members.member('acme');
     for (const [method, of] of [
       ['GET', path],
+      ['GET', `configuration-versions/${body.data.relationships['configuration-version'].data.id}`],
       ['GET', `${module.tests}/vars`],
       ['POST', `${path}/cancel`],
     ] as const) {

@@ -1,20 +1,14 @@
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** No-code modules, workspaces created from them, and their upgrades (HCP API: no-code provisioning). */
 
-let api: Api;
-let records: typeof import('#resources/runs/records.ts');
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-beforeAll(async () => {
-  api = await startApi();
-  records = await import('#resources/runs/records.ts');
-  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const records = await import('#resources/runs/records.ts');
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
 
 const modules = 'organizations/acme/registry-modules';
 const noCodes = 'organizations/acme/no-code-modules';
@@ -206,6 +200,33 @@ describe('a no-code module', () => {
       { name: 'count_of', type: 'number', required: true, options: [] },
       { name: 'password', sensitive: true },
     ]);
+  });
+});
+
+it('values that a validation of the module lists are offered, others are not guessed', async () => {
+  const module = await newModule();
+  const validated = (name: string, condition: string) =>
+    `variable "${name}" {\n  type = string\n  validation {\n    condition = ${condition}\n    error_message = "no"\n  }\n}\n`;
+  const text = [
+    validated('tier', 'contains([\n      "small",\n      "large",\n    ], var.tier)'),
+    validated('zones', 'contains([1, 2.5], var.zones)'),
+    validated('other', 'contains(["a"], var.tier)'),
+    validated('computed', `contains(["a", "\${var.tier}"], var.computed)`),
+    validated('free', 'length(var.free) > 3'),
+  ];
+  await publish(module.name, '1.0.0', text.join(''));
+  const { body } = await api.post(noCodes, {}, of(module.id));
+  const { body: found } = await api.get(`no-code-modules/${body.data.id}/versions/1.0.0/module-variables`);
+  const options = found.data.map(({ attributes }: { attributes: { name: string; options: string[] } }) => [
+    attributes.name,
+    attributes.options,
+  ]);
+  expect(Object.fromEntries(options)).toEqual({
+    tier: ['small', 'large'],
+    zones: ['1', '2.5'],
+    other: [],
+    computed: [],
+    free: [],
   });
 });
 

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
 /** Query runs (HCP API: query runs). */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
 
 const runIdOf = (id: string): string => id.replace('query-', 'run-');
 const start = (workspaceId: string, attributes: object = {}, version?: string) =>

@@ -1,15 +1,13 @@
 import { execFile } from 'node:child_process';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Drained } from '#lifecycle/drain/handler.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** `stepform drain` of a platform on AWS, against the responses of CloudFormation and Lambda. */
 
-let server: Server;
 let outputs: Record<string, string>;
 /** Responses of the function, in order. */
 let answers: (Drained | { errorMessage: string })[];
@@ -20,16 +18,12 @@ const stack = () =>
     .map(([key, value]) => `<member><OutputKey>${key}</OutputKey><OutputValue>${value}</OutputValue></member>`)
     .join('')}</Outputs></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`;
 
-beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const body = await text(request);
-    if (body.includes('Action=DescribeStacks')) return response.end(stack());
-    invocations.push({ path: request.url, input: JSON.parse(body) });
-    response.end(JSON.stringify(answers.shift()));
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+const server = await serve(async (request, response) => {
+  const body = await text(request);
+  if (body.includes('Action=DescribeStacks')) return response.end(stack());
+  invocations.push({ path: request.url, input: JSON.parse(body) });
+  response.end(JSON.stringify(answers.shift()));
 });
-afterAll(() => server.close());
 beforeEach(() => {
   outputs = { ApiUrl: 'https://a.example.com', DrainFunctionName: 'Stepform-DrainFunction-1' };
   answers = [];
@@ -43,7 +37,7 @@ const run = (...args: string[]): Promise<{ code: number; output: string }> =>
       PATH: process.env.PATH,
       HOME: '/nonexistent',
       STEPFORM_DATA: join(tmpdir(), 'no-platform-here'),
-      AWS_ENDPOINT_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      AWS_ENDPOINT_URL: server.url,
       AWS_REGION: 'eu-central-1',
       AWS_ACCESS_KEY_ID: 'key',
       AWS_SECRET_ACCESS_KEY: 'secret',

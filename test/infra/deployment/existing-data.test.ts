@@ -1,9 +1,8 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { existingDataFindings } from '#infra/deployment/existing-data/findings.ts';
 import { readSettings } from '#infra/settings/settings.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** Checks of existing data, against the responses of AWS; test/elsewhere/recovery.ts runs them against an emulator. */
 
@@ -14,7 +13,6 @@ interface Answer {
   status: number;
   body: string;
 }
-let server: Server;
 /** By operation, or by the query of a request to S3. */
 let answers: Record<string, Answer>;
 
@@ -52,12 +50,12 @@ const lifecycle = [
   '<ID>old-versions</ID><Filter><Prefix></Prefix></Filter><Expiration><ExpiredObjectDeleteMarker>true</ExpiredObjectDeleteMarker></Expiration><NoncurrentVersionExpiration><NoncurrentDays>90</NoncurrentDays></NoncurrentVersionExpiration>',
   '<AbortIncompleteMultipartUpload><DaysAfterInitiation>2</DaysAfterInitiation></AbortIncompleteMultipartUpload>',
   '<Filter><Prefix>uploads/</Prefix></Filter><Expiration><Days>7</Days></Expiration><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>',
+  '<Filter><Prefix>configurations/vcs/</Prefix></Filter><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>',
   '<Filter><Prefix>providers/</Prefix></Filter><Expiration><Days>30</Days></Expiration><NoncurrentVersionExpiration><NoncurrentDays>1</NoncurrentDays></NoncurrentVersionExpiration>',
 ].map(rule);
 
 const inOrder = (): Record<string, Answer> => ({
   DescribeKey: ok({ KeyMetadata: { KeyState: 'Enabled' } }),
-  GetKeyPolicy: ok({ Policy: '{"Principal":{"Service":"cloudwatch.amazonaws.com"}}' }),
   DescribeTable: ok(table()),
   DescribeTimeToLive: ok({ TimeToLiveDescription: { TimeToLiveStatus: 'ENABLED', AttributeName: 'expiresAt' } }),
   DescribeContinuousBackups: ok({
@@ -76,21 +74,14 @@ const inOrder = (): Record<string, Answer> => ({
   policy: ok('{"Condition":{"Bool":{"aws:SecureTransport":"false"}}}'),
 });
 
-beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const body = await text(request);
-    const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
-    const name = operation || (body.includes('DescribeStacks') ? 'DescribeStacks' : request.url?.split('?')[1]);
-    const { status, body: answer } = answers[name ?? ''] ?? { status: 500, body: `no answer for ${name}` };
-    response.writeHead(status).end(answer);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  vi.stubEnv('AWS_ENDPOINT_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+const server = await serve(async (request, response) => {
+  const body = await text(request);
+  const operation = String(request.headers['x-amz-target'] ?? '').split('.')[1];
+  const name = operation || (body.includes('DescribeStacks') ? 'DescribeStacks' : request.url?.split('?')[1]);
+  const { status, body: answer } = answers[name ?? ''] ?? { status: 500, body: `no answer for ${name}` };
+  response.writeHead(status).end(answer);
 });
-afterAll(() => {
-  vi.unstubAllEnvs();
-  server.close();
-});
+vi.stubEnv('AWS_ENDPOINT_URL', server.url);
 beforeEach(() => {
   answers = inOrder();
 });
@@ -167,14 +158,6 @@ it('a key of another region is to be replicated', async () => {
   expect(found?.todo).toBe(
     'aws kms replicate-key --region us-east-1 --key-id mrk-0123456789abcdef --replica-region eu-central-1',
   );
-});
-
-it('alarms need a right in the policy of the key', async () => {
-  answers.GetKeyPolicy = ok({ Policy: '{}' });
-  expect((await findings({ ...all, alarmEmail: 'ops@example.com' })).map(({ what }) => what)).toEqual([
-    expect.stringContaining('does not let CloudWatch send alarms'),
-  ]);
-  expect(await findings()).toEqual([]);
 });
 
 it('lifecycle rules include those of the retention settings', async () => {

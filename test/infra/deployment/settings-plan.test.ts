@@ -112,6 +112,8 @@ it('a setting given as text is read to the same value', () => {
     sharedProviderHosts: 'none',
     warmRunners: 2,
     warmRunnerHours: 'Mon-Fri 08:00-18:00 Europe/Berlin',
+    maxRunners: 9,
+    organizationMaxRunners: '5,acme:20',
     outboundAllowedCidrs: ['10.1.0.0/16', '10.2.0.0/16'],
     environmentDebug: true,
     runnerPublicIp: false,

@@ -1,12 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Admission } from '#infra/local/host/admission.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
 
 const machine = (slots: number) => {
   const running: string[] = [];
@@ -52,14 +48,14 @@ describe('admission of tasks to one machine', () => {
     expect(running).toEqual(['a', 'b']);
   });
 
-  it('starts two tasks per second while every processor is busy', () => {
+  it('starts a task every two seconds while every processor is busy', () => {
     const { ask, running } = machine(1);
     ask('a', 'b', 'c');
-    vi.advanceTimersByTime(450);
+    vi.advanceTimersByTime(1950);
     expect(running).toEqual(['a']);
     vi.advanceTimersByTime(100);
     expect(running).toEqual(['a', 'b']);
-    vi.advanceTimersByTime(600);
+    vi.advanceTimersByTime(2100);
     expect(running).toEqual(['a', 'b', 'c']);
   });
 

@@ -18,8 +18,10 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'tar-stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { S3 } from '#infra/local/aws/s3/s3.ts';
 import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
 import { backUp } from '#infra/local/commands/backup.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { startOf } from '#infra/local/host/processes.ts';
 import { restore } from '#infra/local/host/restore.ts';
@@ -30,32 +32,36 @@ const properties = {
   KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
   AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
 };
-const openTable = (): DynamoDb => {
-  const database = DynamoDb.open(join(data(), 'dynamodb'));
-  database.ensureTable({ ref: 'T', properties });
-  return database;
+const open = () => {
+  const database = Database.open(data());
+  const table = new DynamoDb(database);
+  table.ensureTable({ ref: 'T', properties });
+  const s3 = new S3(database, join(data(), 's3'), () => {});
+  s3.ensureBucket('b');
+  return { database, table, s3 };
 };
-const put = (database: DynamoDb, pk: string) => database.handle('PutItem', { TableName: 'T', Item: { pk: { S: pk } } });
+const put = (table: DynamoDb, pk: string) => table.handle('PutItem', { TableName: 'T', Item: { pk: { S: pk } } });
 const rows = async (): Promise<string[]> => {
-  const database = openTable();
-  const { output } = await database.handle('Scan', { TableName: 'T' });
+  const { database, table } = open();
+  const { output } = await table.handle('Scan', { TableName: 'T' });
   database.close();
   return (output.Items as { pk: { S: string } }[]).map(({ pk }) => pk.S).sort();
 };
 const data = () => join(root, 'data');
+/** Every other object is large enough for a file. */
+const contentOf = (n: number): Buffer => Buffer.alloc(n % 2 ? 100_000 : 10, n);
 const file = () => join(root, 'backup.tar.gz');
 const secret = () => join(data(), 'keys', 'secret');
 
-beforeEach(() => {
+beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'backup-test-'));
   mkdirSync(join(data(), 'keys'), { recursive: true, mode: 0o700 });
   mkdirSync(join(data(), 'empty'));
   const folder = new Folder(data());
   folder.previous();
-  mkdirSync(join(data(), 's3'));
   keptSecret(join(data(), 'kms.key'));
-  const database = openTable();
-  put(database, 'first');
+  const { database, table } = open();
+  await put(table, 'first');
   database.close();
   folder.publish({ token: 't' } as Local);
   folder.release();
@@ -105,15 +111,15 @@ describe('a backup of the data folder', () => {
 
   it('of a folder in use has a consistent table, and every object that its rows refer to', async () => {
     const running = new Folder(data());
-    const database = openTable();
+    const { database, table, s3 } = open();
     mkdirSync(join(data(), 'tasks'));
     writeFileSync(join(data(), 'tasks', 'it.json'), '{}');
     // The platform's order: the object first.
     let [isOver, written] = [false, 0];
     const writer = (async () => {
       for (; !isOver; written++) {
-        writeFileSync(join(data(), 's3', `object-${written}`), String(written));
-        await put(database, `object-${written}`);
+        await s3.handle({ method: 'PUT', url: `/b/object-${written}`, headers: {}, body: [contentOf(written)] });
+        await put(table, `object-${written}`);
         await new Promise((resolve) => setImmediate(resolve));
       }
     })();
@@ -128,7 +134,13 @@ describe('a backup of the data folder', () => {
     await restore(data(), file(), { force: true });
     const named = (await rows()).filter((name) => name !== 'first');
     expect(named.length).toBeGreaterThanOrEqual(50);
-    for (const name of named) expect(readFileSync(join(data(), 's3', name), 'utf8')).toBe(name.split('-')[1]);
+    const copy = open();
+    for (const name of named) {
+      const { body } = await copy.s3.handle({ method: 'GET', url: `/b/${name}`, headers: {}, body: [] });
+      const content = Buffer.isBuffer(body) ? body : await buffer(body);
+      expect(content.equals(contentOf(Number(name.split('-')[1])))).toBe(true);
+    }
+    copy.database.close();
     // The first start after its restore ends the runs that were in progress; its records of runners are from another
     // time.
     const restored = new Folder(data());

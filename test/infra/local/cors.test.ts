@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Cors } from '#infra/local/host/cors.ts';
 import { Stack } from '#infra/local/host/template.ts';
+import { serve } from '#test/support/serve.ts';
 
 const rule = {
   AllowedOrigins: ['https://page.example'],
@@ -18,20 +17,11 @@ const template = {
 const stack = new Stack(template, { accountId: '000000000000', region: 'us-east-1', apiUrl: 'http://localhost' });
 const [open, closed] = stack.all('AWS::S3::Bucket').map(({ ref }) => ref);
 
-let server: Server;
-let url: string;
-beforeAll(async () => {
-  const cors = new Cors(stack);
-  server = createServer((request, response) => {
-    if (!cors.apply(request, response)) response.end('object');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const cors = new Cors(stack);
+const server = await serve((request, response) => {
+  if (!cors.apply(request, response)) response.end('object');
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+const url = server.url;
 
 const ask = async (path: string, method: string, headers: string, origin = 'https://page.example') => {
   const answer = await fetch(`${url}${path}`, {

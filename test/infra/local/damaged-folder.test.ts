@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
-import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
 import { keptSecret } from '#infra/local/aws/ssm/secrets.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { reasonOf, StartError } from '#infra/local/host/errors.ts';
 import { Folder, type Local } from '#infra/local/host/folder.ts';
 import { temporaryFolder } from './support/functions.ts';
@@ -20,7 +20,10 @@ const reasonFor = async (act: () => unknown): Promise<string | undefined> => {
 
 const usedFolder = (): Folder => {
   const folder = new Folder(temporaryFolder());
-  for (const name of ['dynamodb', 's3']) mkdirSync(folder.at(name));
+  mkdirSync(folder.at('s3'));
+  const database = Database.open(folder.path);
+  database.define('CREATE TABLE it (id)');
+  database.close();
   keptSecret(folder.at('kms.key'));
   folder.publish({ token: 't' } as Local);
   return folder;
@@ -31,7 +34,7 @@ it('a complete folder opens', () => {
   expect(new Folder(temporaryFolder()).previous()).toBeUndefined();
 });
 
-it.each([['dynamodb'], ['s3'], ['kms.key']])('a folder that was used and has lost %s is refused', async (name) => {
+it.each([['data.sqlite'], ['s3'], ['kms.key']])('a folder that was used and has lost %s is refused', async (name) => {
   const folder = usedFolder();
   rmSync(folder.at(name), { recursive: true });
   const reason = await reasonFor(() => folder.previous());
@@ -40,7 +43,7 @@ it.each([['dynamodb'], ['s3'], ['kms.key']])('a folder that was used and has los
 });
 
 it.each([
-  ['a table', (folder: Folder) => DynamoDb.open(folder.at('dynamodb')), 'dynamodb/tables.sqlite'],
+  ['the database', (folder: Folder) => Database.open(folder.path), 'data.sqlite'],
   ['a key', (folder: Folder) => keptSecret(folder.at('kms.key')), 'kms.key'],
   ['local.json', (folder: Folder) => folder.previous(), 'local.json'],
   ['its format', (folder: Folder) => folder.previous(), 'data-folder.json'],
@@ -49,9 +52,9 @@ it.each([
   const folder = usedFolder();
   writeFileSync(folder.at(file), '{ damaged '.repeat(1000));
   expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
-  // A power failure empties unflushed files. Tables are tested below: SQLite accepts an empty file as a new one.
+  // A power failure empties unflushed files. The database is tested below: SQLite accepts an empty file as a new one.
   writeFileSync(folder.at(file), '');
-  if (file !== 'dynamodb/tables.sqlite') expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
+  if (file !== 'data.sqlite') expect(await reasonFor(() => open(folder))).toContain(folder.at(file));
 });
 
 it.each([
@@ -59,19 +62,12 @@ it.each([
   ['deleted', (file: string) => rmSync(file)],
 ])('tables that were %s are refused, instead of an empty platform', async (_, damage) => {
   const folder = usedFolder();
-  const properties = {
-    KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
-    AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
-  };
   folder.previous();
   expect(folder.marker?.used).toBe(true);
-  const open = () => DynamoDb.open(folder.at('dynamodb'), { isUsed: folder.marker?.used });
-  const database = DynamoDb.open(folder.at('dynamodb'));
-  database.ensureTable({ ref: 'T', properties });
-  database.close();
+  const open = () => Database.open(folder.path, { isUsed: folder.marker?.used });
   open().close();
-  damage(folder.at('dynamodb/tables.sqlite'));
-  expect(await reasonFor(open)).toMatch(/tables\.sqlite is empty: .*stepform restore/);
+  damage(folder.at('data.sqlite'));
+  expect(await reasonFor(open)).toMatch(/data\.sqlite is empty: .*stepform restore/);
 });
 
 it.each([

@@ -1,9 +1,9 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Database } from '#infra/local/host/database.ts';
 
-const database = await DynamoDb.open();
-afterAll(() => database.close());
+const database = new DynamoDb(Database.inMemory());
 database.ensureTable({
   ref: 'T',
   properties: {

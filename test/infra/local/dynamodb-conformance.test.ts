@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { productTable } from '#test/support/table.ts';
 
 /**
@@ -35,13 +36,10 @@ const perform = async (db: DynamoDb, [action, input]: Call): Promise<Answer> => 
   }
 };
 
-let db: DynamoDb;
-afterEach(() => db.close());
-
 it.each(sequences.map((calls, index) => ({ index, calls })))(
   'the table gives the recorded responses to sequence $index',
   async ({ calls }) => {
-    db = await DynamoDb.open();
+    const db = new DynamoDb(Database.inMemory());
     db.ensureTable(productTable('Table'));
     for (const [call, expected] of calls)
       expect(comparable(await perform(db, call)), JSON.stringify(call)).toEqual(expected);

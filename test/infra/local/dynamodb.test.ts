@@ -1,15 +1,17 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { productTable } from '#test/support/table.ts';
 import { temporaryFolder } from './support/functions.ts';
 
-const open: DynamoDb[] = [];
+const open: Database[] = [];
 afterEach(() => {
   for (const db of open.splice(0)) db.close();
 });
 const start = async (folder = temporaryFolder()) => {
-  const db = await DynamoDb.open(folder);
-  open.push(db);
+  const database = Database.open(folder);
+  open.push(database);
+  const db = new DynamoDb(database);
   db.ensureTable(productTable('Table'));
   const call = (action: string, input: object) => db.handle(action, { TableName: 'Table', ...input });
   const put = (sk: string, more: object = {}) =>
@@ -22,7 +24,7 @@ const start = async (folder = temporaryFolder()) => {
         ExpressionAttributeValues: { ':s': { S: '0' } },
       })
     ).output.Items;
-  return { db, folder, call, put, due };
+  return { database, db, folder, call, put, due };
 };
 const dueAt = (at: string) => ({ dueShard: { S: '0' }, dueAt: { S: at } });
 
@@ -223,10 +225,41 @@ it('a query finds all sort keys with a prefix', async () => {
   expect(await beginning('\u{d7ff}')).toEqual(['\u{d7ff}x']);
 });
 
+it('a read waits for writes to its partition that are not on disk yet, and for no others', async () => {
+  const { database, db, call, put, due } = await start();
+  await put('1');
+  const reads = {
+    item: () => call('GetItem', { Key: { pk: { S: 'a' }, sk: { S: '1' } } }),
+    batch: () => db.handle('BatchGetItem', { RequestItems: { Table: { Keys: [{ pk: { S: 'a' }, sk: { S: '1' } }] } } }),
+    query: () => call('Query', { KeyConditionExpression: 'pk = :p', ExpressionAttributeValues: { ':p': { S: 'a' } } }),
+    index: due,
+    scan: () => call('Scan', {}),
+  };
+  /** Whether the response comes while writes are waiting for the end of this turn. */
+  const isImmediate = async (write: Promise<unknown>, read: () => Promise<unknown>) => {
+    const seen = await read().then(() => database.written() !== undefined);
+    await write;
+    return seen;
+  };
+  const other = () => call('PutItem', { Item: { pk: { S: 'b' }, sk: { S: '1' } } });
+  const results: Record<string, boolean[]> = {};
+  for (const [name, read] of Object.entries(reads))
+    results[name] = [await isImmediate(put('2'), read), await isImmediate(other(), read)];
+  expect(results).toEqual({
+    item: [false, true],
+    batch: [false, true],
+    query: [false, true],
+    index: [false, false],
+    scan: [false, false],
+  });
+  expect(await isImmediate(call('DeleteItem', { Key: { pk: { S: 'a' }, sk: { S: '2' } } }), reads.query)).toBe(false);
+});
+
 it('a new index is filled with existing items', async () => {
   const folder = temporaryFolder();
-  const db = await DynamoDb.open(folder);
-  open.push(db);
+  const database = Database.open(folder);
+  open.push(database);
+  const db = new DynamoDb(database);
   const { ref, properties } = productTable('Table');
   db.ensureTable({ ref, properties: { ...properties, GlobalSecondaryIndexes: [] } });
   const Item = { pk: { S: 'a' }, sk: { S: '1' }, ...dueAt('t1') };

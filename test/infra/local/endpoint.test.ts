@@ -16,7 +16,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { DescribeExecutionCommand, SFNClient } from '@aws-sdk/client-sfn';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { RunUsage } from '#infra/local/aws/lambda/usage.ts';
 import type { Host } from '#infra/local/host/host.ts';
 import { operatorFetch } from '#infra/local/host/operator-client.ts';
@@ -24,8 +24,6 @@ import { Stack } from '#infra/local/host/template.ts';
 import { callerStatements, startHost, testTemplate } from './support/application.ts';
 import { until } from './support/until.ts';
 
-let host: Host;
-let local: Host['local'];
 const config = () => ({
   endpoint: local.awsEndpointUrl,
   region: 'us-east-1',
@@ -37,10 +35,8 @@ const keyArn = new Stack(testTemplate(), { accountId: '000000000000', region: 'u
   'AWS::KMS::Key',
 ).arn;
 
-beforeAll(async () => {
-  host = await startHost();
-  local = host.local;
-});
+const host = await startHost();
+const local: Host['local'] = host.local;
 afterAll(() => host.close());
 
 const forgedSignature = (accessKeyId: string) => ({

@@ -126,3 +126,12 @@ it.each([
 ])('the setting %s=%s is rejected', (name, value) => {
   expect(() => readFront({ [name]: value })).toThrow(name);
 });
+
+it.each([
+  ['https://files.example.com/x', /without a path, e\.g\. https:\/\/files\./],
+  ['https://stepform.example.com:444', /another host name/],
+])('a storage URL %s is refused', (url, reason) => {
+  const environment = { STEPFORM_PUBLIC_URL: 'https://stepform.example.com', STEPFORM_STORAGE_URL: url };
+  expect(() => readFront(environment)).toThrow(reason);
+  expect(() => readFront({ STEPFORM_STORAGE_URL: 'https://files.example.com' })).toThrow('needs STEPFORM_PUBLIC_URL');
+});

@@ -18,6 +18,13 @@ it('run tasks get another time limit only if the operator names one', () => {
   expect(readFunctionSettings({ STEPFORM_RUN_TASK_SECONDS: '30' })).toMatchObject({ RUN_TASK_SECONDS: '30' });
 });
 
+it.each(['0', '1m'])('%s is rejected as the interval at which commits are archived', (text) => {
+  expect(readFunctionSettings({ STEPFORM_COMMIT_ARCHIVE_SECONDS: '5' })).toMatchObject({ COMMIT_ARCHIVE_SECONDS: '5' });
+  expect(() => readFunctionSettings({ STEPFORM_COMMIT_ARCHIVE_SECONDS: text })).toThrow(
+    `STEPFORM_COMMIT_ARCHIVE_SECONDS must be a number from 1 on; it is ${text}`,
+  );
+});
+
 it.each(['0', '601', '1m'])('%s is rejected as the time limit of run tasks', (text) => {
   expect(() => readFunctionSettings({ STEPFORM_RUN_TASK_SECONDS: text })).toThrow(
     `STEPFORM_RUN_TASK_SECONDS must be a number from 1 to 600; it is ${text}`,

@@ -2,14 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { HealthCheck } from '#infra/local/host/health.ts';
 import { temporaryFolder } from './support/functions.ts';
 import { until } from './support/until.ts';
 
 const open = (folder: string) => {
-  for (const name of ['s3', 'executions', 'tasks']) mkdirSync(join(folder, name));
-  const database = DynamoDb.open(join(folder, 'dynamodb'));
+  for (const name of ['s3', 'tasks']) mkdirSync(join(folder, name));
+  const database = Database.open(folder);
   onTestFinished(() => database.close());
   return new HealthCheck(folder, () => database.checkWrite());
 };

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { generate } from 'selfsigned';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { HttpApi } from '#infra/local/host/http.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
 
@@ -17,8 +17,6 @@ const api = new HttpApi((line) => lines.push(line), {
   handshakeTimeout: 300,
   idleTimeout: 1_500,
 });
-let port = 0;
-let securePort = 0;
 
 const serving = (at: number) => ({
   home: { accountId: '000000000000', region: 'us-east-1', apiUrl: `http://localhost:${at}` },
@@ -28,12 +26,10 @@ const serving = (at: number) => ({
   usage,
 });
 
-beforeAll(async () => {
-  port = await api.listen(0);
-  const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
-  securePort = await api.listen(0, { key, cert });
-  api.serve(serving(port));
-});
+const port = await api.listen(0);
+const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }]);
+const securePort = await api.listen(0, { key, cert });
+api.serve(serving(port));
 afterAll(async () => {
   api.closeAll();
   await api.close();

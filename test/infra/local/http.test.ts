@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { HttpApi } from '#infra/local/host/http.ts';
 import { writeAnswer } from '#infra/local/host/http-event.ts';
 import { arnOf, hostFunctions } from './support/functions.ts';
@@ -11,25 +11,21 @@ const { lambda, usage } = hostFunctions({
   Slow: { handler: '() => new Promise(() => {})' },
 });
 const api = new HttpApi(() => {});
-let url = '';
-let port = 0;
 
-beforeAll(async () => {
-  port = await api.listen(0);
-  url = `http://localhost:${port}`;
-  const route = (key: string, name: string, timeoutMs = 5_000) => ({ key, functionArn: arnOf(name), timeoutMs });
-  api.serve({
-    home: { accountId: '000000000000', region: 'us-east-1', apiUrl: url },
-    apiId: 'api',
-    routes: [
-      route('ANY /echo/{proxy+}', 'Echo'),
-      route('POST /answer', 'Answer'),
-      route('GET /fails', 'Fails'),
-      route('GET /slow', 'Slow', 100),
-    ],
-    lambda,
-    usage,
-  });
+const port = await api.listen(0);
+const url = `http://localhost:${port}`;
+const route = (key: string, name: string, timeoutMs = 5_000) => ({ key, functionArn: arnOf(name), timeoutMs });
+api.serve({
+  home: { accountId: '000000000000', region: 'us-east-1', apiUrl: url },
+  apiId: 'api',
+  routes: [
+    route('ANY /echo/{proxy+}', 'Echo'),
+    route('POST /answer', 'Answer'),
+    route('GET /fails', 'Fails'),
+    route('GET /slow', 'Slow', 100),
+  ],
+  lambda,
+  usage,
 });
 afterAll(async () => {
   api.closeAll();

@@ -37,6 +37,9 @@ describe('an event pattern', () => {
     ],
     ['a field of one object of a list', { detail: { containers: { exitCode: [{ 'anything-but': [0] }] } } }, true],
     ['a field of no object of a list', { detail: { containers: { exitCode: [0, 2] } } }, false],
+    ['one of several patterns', { $or: [{ source: ['aws.ecs'] }, { resources: ['arn:one'] }] }, true],
+    ['none of several patterns', { $or: [{ source: ['aws.ecs'] }, { resources: ['arn:three'] }] }, false],
+    ['one of several, but not another field', { source: ['aws.ecs'], $or: [{ resources: ['arn:one'] }] }, false],
     ['ignoring case', { source: [{ 'equals-ignore-case': 'AWS.S3' }] }, true],
   ])('matches with %s', (_, pattern, expected) => {
     expect(compilePattern(pattern, 'Rule')(event)).toBe(expected);

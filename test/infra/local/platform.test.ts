@@ -104,12 +104,12 @@ describe('the platform', () => {
   it('fails the health check of load balancers when it cannot write', async () => {
     const dataDir = temporaryFolder();
     const { local } = await start(dataDir);
-    renameSync(join(dataDir, 'executions'), join(dataDir, 'away'));
+    renameSync(join(dataDir, 'tasks'), join(dataDir, 'away'));
     const health = await fetch(`${local.url}/healthz`);
-    renameSync(join(dataDir, 'away'), join(dataDir, 'executions'));
+    renameSync(join(dataDir, 'away'), join(dataDir, 'tasks'));
     expect([health.status, await health.json()]).toEqual([
       503,
-      { status: 'failing', failures: [expect.stringContaining('executions in the data folder cannot be written')] },
+      { status: 'failing', failures: [expect.stringContaining('tasks in the data folder cannot be written')] },
     ]);
   });
 
@@ -117,8 +117,8 @@ describe('the platform', () => {
     const dataDir = temporaryFolder();
     await start(dataDir);
     await stop();
-    truncateSync(join(dataDir, 'dynamodb', 'tables.sqlite'));
-    await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('tables.sqlite is empty');
+    truncateSync(join(dataDir, 'data.sqlite'));
+    await expect(startPlatform({ dataDir, port: 0, httpsPort: 0 })).rejects.toThrow('data.sqlite is empty');
     writeFileSync(join(dataDir, 'data-folder.json'), JSON.stringify({ format: dataFormat + 1 }));
     // Twice: the refusal releases the folder.
     for (let n = 0; n < 2; n++)
@@ -158,7 +158,7 @@ describe('npm start', () => {
     for (const part of [
       `${local.url}/api/v2`,
       local.token,
-      `hostname     = "localhost:`,
+      `hostname     = "localterraform.com"`,
       'organization = "local"',
       local.caFile,
     ])

@@ -30,6 +30,13 @@ it('a call does not pass the function’s context to work that it starts', async
   expect(seen).toEqual([undefined]);
 });
 
+it('a function that is called returns its result, or its error', async () => {
+  const answers = [{ payload: '{"a":1}' }, { payload: '{}', failure: { errorType: 'E', errorMessage: 'broken' } }];
+  const services = having({ invoke: async () => answers.shift() });
+  expect(await services.call('F', {})).toEqual({ a: 1 });
+  await expect(services.call('F', {})).rejects.toThrow('F failed: broken');
+});
+
 it('a command passes its input, the caller and the trace', async () => {
   const operate = vi.fn(async () => ({ Item: { pk: { S: 'A' } } }));
   expect(await having({ operate }).table.send(get)).toEqual({ Item: { pk: { S: 'A' } } });

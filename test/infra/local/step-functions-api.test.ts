@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   DescribeExecutionCommand,
   ExecutionAlreadyExists,
@@ -15,6 +13,7 @@ import {
 } from '@aws-sdk/client-sfn';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { inJson } from '#infra/local/host/answers.ts';
+import { serve } from '#test/support/serve.ts';
 import { Bench, executionArn, machine, machineArn, task, waiting } from './step-functions.support.ts';
 
 const waits = machine({ Wait: waiting('Wait') });
@@ -207,7 +206,7 @@ describe('lists', () => {
 
 /** The service behind HTTP, as the platform's endpoint has it. */
 const clientOf = async (bench: Bench): Promise<SFNClient> => {
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString();
     const answer = await bench.service
       .handle(String(request.headers['x-amz-target']), JSON.parse(body))
@@ -218,9 +217,8 @@ const clientOf = async (bench: Bench): Promise<SFNClient> => {
     response.setHeader('content-type', 'application/x-amz-json-1.0');
     response.end(inJson(answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const client = new SFNClient({
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.url,
     region: 'us-east-1',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
     maxAttempts: 1,
@@ -228,7 +226,6 @@ const clientOf = async (bench: Bench): Promise<SFNClient> => {
   onTestFinished(() => {
     client.destroy();
     server.close();
-    server.closeAllConnections();
   });
   return client;
 };

@@ -1,7 +1,14 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { Bench, executionArn, machine, restart, task, throwing, waiting } from './step-functions.support.ts';
+import {
+  Bench,
+  countJournals,
+  executionArn,
+  machine,
+  restart,
+  task,
+  throwing,
+  waiting,
+} from './step-functions.support.ts';
 
 describe('executions that have ended', () => {
   const definition = machine({ Call: task('Call', { ResultPath: null, End: true }) });
@@ -57,7 +64,7 @@ describe('executions that have ended', () => {
       return executions.map(({ name }: { name: string }) => name);
     };
     expect(await names(bench)).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3].map((run) => `run-${run}`));
-    expect(readdirSync(join(bench.dataDir, 'journals'))).toHaveLength(10);
+    expect(countJournals(bench)).toBe(10);
     expect(await bench.refused('SendTaskSuccess', { taskToken: tokens[0]!, output: '{}' })).toBe('TaskDoesNotExist');
     await bench.start('run-1');
     expect(await bench.refused('SendTaskSuccess', { taskToken: tokens[0]!, output: '{}' })).toBe('TaskDoesNotExist');
@@ -65,6 +72,6 @@ describe('executions that have ended', () => {
     await bench.clock.pass(91 * 24 * 3600);
     const second = restart(bench, waits);
     expect(await names(second)).toEqual(['run-1']);
-    expect(readdirSync(join(second.dataDir, 'journals'))).toHaveLength(1);
+    expect(countJournals(second)).toBe(1);
   });
 });

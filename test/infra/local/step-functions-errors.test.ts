@@ -108,8 +108,8 @@ describe('errors', () => {
   });
 
   test("of a Fail state become the execution's error", async () => {
-    const bench = new Bench(machine({ Fail: { Type: 'Fail', ErrorPath: '$.error', Cause: 'said so' } }));
-    await bench.start('run-1', { error: 'Planned' });
+    const bench = new Bench(machine({ Fail: { Type: 'Fail', Error: 'Planned', Cause: 'said so' } }));
+    await bench.start();
     expect(await bench.ended()).toMatchObject({ status: 'FAILED', error: 'Planned', cause: 'said so' });
   });
 

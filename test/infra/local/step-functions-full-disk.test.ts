@@ -1,29 +1,19 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Bench, machine, restart, waiting } from './step-functions.support.ts';
 
-/** Journals cannot be written, as on a full disk, until a test makes room again. */
+/** The database cannot be written, as on a full disk, until a test makes room again. */
 
 const definition = machine({ First: waiting('First', { Next: 'Second' }), Second: waiting('Second') });
-const journals = ({ dataDir }: Bench) => join(dataDir, 'journals');
 
-const fill = (bench: Bench): void => {
-  renameSync(journals(bench), `${journals(bench)}.away`);
-  // A file is not a folder, not even for root.
-  writeFileSync(journals(bench), '');
-};
-const free = (bench: Bench): void => {
-  renameSync(journals(bench), `${journals(bench)}.file`);
-  renameSync(`${journals(bench)}.away`, journals(bench));
-};
+const fill = ({ database }: Bench): void => database.define('PRAGMA query_only = ON');
+const free = ({ database }: Bench): void => database.define('PRAGMA query_only = OFF');
 
 test('a task result that cannot be recorded is refused, and accepted when it is sent again', async () => {
   const bench = new Bench(definition);
   await bench.start();
   const token = await bench.token();
   fill(bench);
-  expect(await bench.refused('SendTaskSuccess', { taskToken: token, output: '{}' })).toContain('ENOTDIR');
+  expect(await bench.refused('SendTaskSuccess', { taskToken: token, output: '{}' })).toContain('readonly');
   free(bench);
   await bench.succeed(token);
   await bench.succeed(await bench.token(2));
@@ -58,7 +48,7 @@ test('an execution continues by itself when its disk has room again, and after a
 test('a start that cannot be recorded is refused, and the same name can be started later', async () => {
   const bench = new Bench(definition);
   fill(bench);
-  await expect(bench.start()).rejects.toThrow('ENOTDIR');
+  await expect(bench.start()).rejects.toThrow('readonly');
   free(bench);
   await bench.clock.pass(4);
   await bench.start();

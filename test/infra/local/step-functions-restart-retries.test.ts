@@ -83,21 +83,6 @@ describe('retries after a restart', () => {
   });
 });
 
-test('a Wait continues for its remaining time after a restart', async () => {
-  const definition = machine({ Wait: { Type: 'Wait', Seconds: 100, Next: 'Then' }, Then: task('Then') });
-  const bench = new Bench(definition);
-  await bench.start();
-  await bench.clock.pass(60);
-  const dataDir = killed(bench.dataDir);
-  await bench.service.close();
-  const second = new Bench(definition, undefined, { dataDir, clock: bench.clock });
-  await second.service.resume();
-  await bench.clock.pass(39);
-  expect(second.calls).toEqual([]);
-  await bench.clock.pass(1);
-  expect((await second.ended()).status).toBe('SUCCEEDED');
-});
-
 test('times are not evaluated again after a restart', async () => {
   const definition = machine({
     Dice: { Type: 'Pass', Parameters: { 'at.$': '$$.State.EnteredTime' }, Next: 'Wait' },

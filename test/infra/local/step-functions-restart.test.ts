@@ -1,20 +1,16 @@
-import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
-import { type Answer, Bench, executionArn, killed, machine, restart, task, waiting } from './step-functions.support.ts';
-
-const journalOf = (dataDir: string): string => {
-  const [file] = readdirSync(join(dataDir, 'journals')) as [string];
-  return join(dataDir, 'journals', file);
-};
-
-/** Everything up to and including the last line that matches. */
-const cutAfter = (dataDir: string, pattern: RegExp, rest = ''): void => {
-  const lines = readFileSync(journalOf(dataDir), 'utf8').split('\n');
-  const last = lines.findLastIndex((line) => pattern.test(line));
-  expect(last).toBeGreaterThan(-1);
-  writeFileSync(journalOf(dataDir), `${lines.slice(0, last + 1).join('\n')}\n${rest}`);
-};
+import { describe, expect, test } from 'vitest';
+import {
+  type Answer,
+  Bench,
+  cutAfter,
+  executionArn,
+  killed,
+  linesOf,
+  machine,
+  restart,
+  task,
+  waiting,
+} from './step-functions.support.ts';
 
 describe('after a restart', () => {
   const run = machine(
@@ -58,28 +54,6 @@ describe('after a restart', () => {
     expect(second.service.transitions('run-1')).toBe(3);
     const ids = (await second.history()).map(({ id }) => id);
     expect(ids).toEqual(ids.map((_, index) => index + 1));
-  });
-
-  test.each([
-    ['was emptied', (file: string) => truncateSync(file)],
-    ['was deleted', (file: string) => rmSync(file)],
-    ['is damaged', (file: string) => writeFileSync(file, '{ damaged')],
-  ])('continues executions, and lists ended ones, if the file with their list %s', async (_, damage) => {
-    const { bench, token } = await upToConfirm();
-    await bench.start('ended', {});
-    await bench.call('StopExecution', { executionArn: executionArn('ended') });
-    damage(join(bench.dataDir, 'catalog.jsonl'));
-    vi.spyOn(console, 'error').mockImplementation(() => {});
-    const second = restart(bench, run);
-    vi.restoreAllMocks();
-    expect(await second.service.resume()).toEqual({ resumed: 1 });
-    await second.succeed(token, 'yes');
-    expect((await second.ended()).status).toBe('SUCCEEDED');
-    expect(await second.describe('ended')).toMatchObject({ status: 'ABORTED' });
-    // The list is complete again.
-    const third = restart(second, run);
-    expect(await third.service.resume()).toEqual({ resumed: 0 });
-    expect((await third.describe()).status).toBe('SUCCEEDED');
   });
 
   test('accepts a token before the execution was resumed', async () => {
@@ -167,53 +141,39 @@ describe('after a restart', () => {
   });
 
   test('acts and responds only after writing to disk', async () => {
-    const onDisk: string[] = [];
-    const last = () => readFileSync(journalOf(bench.dataDir), 'utf8').trimEnd().split('\n').at(-1)!;
+    const onDisk: (string | undefined)[] = [];
+    const last = () => linesOf(killed(bench.dataDir)).at(-1)?.type;
     const bench: Bench = new Bench(run, () => {
-      onDisk.push(JSON.parse(last()).type);
+      onDisk.push(last());
     });
     await bench.start();
-    expect(readFileSync(journalOf(bench.dataDir), 'utf8')).toContain('"ExecutionStarted"');
+    expect(last()).toBe('TaskStarted');
     await bench.succeed(await bench.token(1));
-    expect(readFileSync(journalOf(bench.dataDir), 'utf8')).toContain('"TaskSucceeded"');
+    expect(linesOf(killed(bench.dataDir)).map(({ type }) => type)).toContain('TaskSucceeded');
     await bench.succeed(await bench.token(2));
     await bench.ended();
     expect(onDisk).toEqual(['TaskStarted', 'TaskStarted', 'TaskStarted']);
-    expect(JSON.parse(last()).type).toBe('ExecutionSucceeded');
+    expect(last()).toBe('ExecutionSucceeded');
   });
 
   test('does not repeat an answered call, wherever the journal ends', async () => {
     const { bench } = await upToConfirm();
-    for (const [pattern, calls] of [
-      [/"TaskSucceeded"/, ['Confirm']],
-      [/"TaskSubmitted"/, []],
-      [/"TaskStarted"/, ['Confirm']],
-      [/"TaskScheduled"/, ['Confirm']],
-      [/"TaskStateEntered"/, ['Confirm']],
-      [/"TaskStateExited"/, ['Confirm']],
-      [/"ExecutionStarted"/, ['Plan']],
+    for (const [type, calls] of [
+      ['TaskSucceeded', ['Confirm']],
+      ['TaskSubmitted', []],
+      ['TaskStarted', ['Confirm']],
+      ['TaskScheduled', ['Confirm']],
+      ['TaskStateEntered', ['Confirm']],
+      ['TaskStateExited', ['Confirm']],
+      ['ExecutionStarted', ['Plan']],
     ] as const) {
       const dataDir = killed(bench.dataDir);
-      cutAfter(dataDir, pattern);
+      cutAfter(dataDir, linesOf(dataDir).findLastIndex((line) => line.type === type) + 1);
       const second = new Bench(run, undefined, { dataDir, clock: bench.clock });
       await second.service.resume();
-      expect([String(pattern), second.calls.map(({ stateName }) => stateName)]).toEqual([String(pattern), calls]);
+      expect([type, second.calls.map(({ stateName }) => stateName)]).toEqual([type, calls]);
       await second.service.close();
     }
-  });
-
-  test('ignores a half-written last line', async () => {
-    const { bench, token } = await upToConfirm();
-    const dataDir = killed(bench.dataDir);
-    appendFileSync(journalOf(dataDir), '{"id":14,"previous":13,"type":"TaskSucc');
-    appendFileSync(join(dataDir, 'catalog.jsonl'), '{"executionArn":"arn:aws:st');
-    const second = new Bench(run, undefined, { dataDir, clock: bench.clock });
-    expect(await second.service.resume()).toEqual({ resumed: 1 });
-    await second.succeed(token);
-    await second.ended();
-    const third = restart(second, run);
-    expect((await third.describe()).status).toBe('SUCCEEDED');
-    expect((await third.history()).at(-1).type).toBe('ExecutionSucceeded');
   });
 
   test('reaches the same end from every truncation of the journal', async () => {
@@ -221,41 +181,36 @@ describe('after a restart', () => {
     await bench.succeed(token, 'yes');
     await bench.ended();
     const expected = await bench.output();
-    const size = readFileSync(journalOf(bench.dataDir)).length;
-    const catalog = readFileSync(join(bench.dataDir, 'catalog.jsonl'), 'utf8').split('\n')[0]!;
+    const { length } = linesOf(killed(bench.dataDir));
     const answer: Answer = ({ stateName, payload }) => {
       if (stateName === 'Apply') return { by: 'Apply' };
       const output = stateName === 'Plan' ? { changes: 2 } : 'yes';
-      queueMicrotask(() => void second.succeed(payload.token!, output));
+      // Refused if the test's own answer below was first.
+      queueMicrotask(() => second.succeed(payload.token!, output).catch(() => {}));
       return { by: stateName };
     };
     let second: Bench;
-    let resumed = 0;
-    for (let bytes = 1; bytes < size; bytes += 97) {
+    for (let count = 1; count < length; count++) {
       const dataDir = killed(bench.dataDir);
-      truncateSync(journalOf(dataDir), bytes);
-      writeFileSync(join(dataDir, 'catalog.jsonl'), `${catalog}\n`);
+      cutAfter(dataDir, count);
       second = new Bench(run, answer, { dataDir, clock: bench.clock });
       await second.service.resume();
-      if (!(await second.history().catch(() => undefined))) continue;
       // The journal is cut after the call that hands out the token, so its worker still has it.
       await second.service.handle('SendTaskSuccess', { taskToken: token, output: '"yes"' }).catch(() => {});
       if ((await second.types()).at(-1) === 'TaskSubmitted') {
         await second.succeed(await bench.token(1), { changes: 2 });
       }
       await second.ended();
-      expect([bytes, await second.output()]).toEqual([bytes, expected]);
-      resumed++;
+      expect([count, await second.output()]).toEqual([count, expected]);
       await second.service.close();
     }
-    expect(resumed).toBeGreaterThan(30);
   });
 
   test('drops a start that was not acknowledged', async () => {
     const bench = new Bench(run);
     await bench.start();
     const dataDir = killed(bench.dataDir);
-    truncateSync(journalOf(dataDir), 5);
+    cutAfter(dataDir, 0);
     const second = new Bench(run, undefined, { dataDir, clock: bench.clock });
     expect(await second.service.resume()).toEqual({ resumed: 0 });
     expect(await second.refused('DescribeExecution', { executionArn: executionArn('run-1') })).toBe(
@@ -268,13 +223,13 @@ describe('after a restart', () => {
 
   test('reports a recorded end that was not reported', async () => {
     const { bench, token } = await upToConfirm();
-    const catalog = readFileSync(join(bench.dataDir, 'catalog.jsonl'), 'utf8');
     await bench.fail(token, 'Discarded');
     await bench.ended();
     const dataDir = killed(bench.dataDir);
-    writeFileSync(join(dataDir, 'catalog.jsonl'), catalog);
+    cutAfter(dataDir, linesOf(dataDir).length);
     const second = new Bench(run, undefined, { dataDir, clock: bench.clock });
     expect(await second.service.resume()).toEqual({ resumed: 0 });
+    await second.ended();
     expect(second.events.map(({ detail }) => [detail.status, detail.error])).toEqual([['FAILED', 'Discarded']]);
     const third = restart(second, run);
     await third.service.resume();

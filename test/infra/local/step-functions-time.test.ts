@@ -116,14 +116,6 @@ describe('heartbeats', () => {
     await bench.succeed(second);
     expect((await bench.ended()).status).toBe('SUCCEEDED');
   });
-
-  test('can have an interval from the input', async () => {
-    const bench = new Bench(beating({ HeartbeatSeconds: undefined, HeartbeatSecondsPath: '$.beat' }));
-    await bench.start('run-1', { beat: 10 });
-    await bench.called();
-    await bench.clock.pass(10);
-    expect(await bench.ended()).toMatchObject({ error: 'States.Timeout' });
-  });
 });
 
 describe('the machine’s timeout', () => {
@@ -154,31 +146,6 @@ describe('the machine’s timeout', () => {
     expect(await bench.refused('SendTaskHeartbeat', { taskToken })).toBe('TaskTimedOut');
     expect(bench.clock.armed).toBe(0);
   });
-});
-
-describe('a Wait', () => {
-  test.each([
-    ['seconds', { Seconds: 90 }],
-    ['seconds of the input', { SecondsPath: '$.seconds' }],
-    ['a time', { Timestamp: '2030-01-01T00:01:30Z' }],
-    ['a time of the input', { TimestampPath: '$.time' }],
-  ])('accepts %s', async (_, fields) => {
-    const bench = new Bench(machine({ Wait: { Type: 'Wait', ...fields, End: true } }));
-    await bench.start('run-1', { seconds: 90, time: '2030-01-01T01:01:30+01:00' });
-    await bench.clock.pass(89);
-    expect((await bench.describe()).status).toBe('RUNNING');
-    await bench.clock.pass(1);
-    expect((await bench.ended()).status).toBe('SUCCEEDED');
-  });
-
-  test.each([{ SecondsPath: '$.bad' }, { TimestampPath: '$.bad' }])(
-    '%j with an invalid value fails with States.Runtime',
-    async (fields) => {
-      const bench = new Bench(machine({ Wait: { Type: 'Wait', ...fields, End: true } }));
-      await bench.start('run-1', { bad: '2030-01-01' });
-      expect(await bench.ended()).toMatchObject({ error: 'States.Runtime' });
-    },
-  );
 });
 
 describe('the system clock', () => {

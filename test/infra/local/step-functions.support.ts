@@ -2,8 +2,11 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { Catalog } from '#infra/local/aws/step-functions/catalog.ts';
 import type { Clock } from '#infra/local/aws/step-functions/clock.ts';
+import { Journals, type Line } from '#infra/local/aws/step-functions/journal.ts';
 import { type StatusChange, StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { executionArn, machineArn } from './step-functions.machines.ts';
 
 export * from './step-functions.machines.ts';
@@ -54,7 +57,10 @@ export class TestClock implements Clock {
   }
 }
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+/** A turn for what happens, one to record it, one for its effects. */
+const turn = async (): Promise<void> => {
+  for (let n = 0; n < 3; n++) await new Promise((resolve) => setImmediate(resolve));
+};
 
 /** Waits for everything that happens without time passing. */
 export const until = async <T>(what: () => T | undefined | false | null): Promise<T> => {
@@ -82,6 +88,7 @@ export class Bench {
   readonly events: StatusChange[] = [];
   readonly clock: TestClock;
   readonly dataDir: string;
+  readonly database: Database;
   readonly service: StepFunctionsService;
 
   constructor(
@@ -91,8 +98,10 @@ export class Bench {
   ) {
     this.clock = options.clock ?? new TestClock();
     this.dataDir = options.dataDir ?? folder();
+    this.database = Database.open(this.dataDir);
     this.service = new StepFunctionsService({
       dataDir: this.dataDir,
+      database: this.database,
       accountId: '000000000000',
       region: 'us-east-1',
       clock: this.clock,
@@ -105,7 +114,10 @@ export class Bench {
       onStatusChange: (event) => this.events.push(event),
     });
     this.service.createStateMachine(machineArn, definition);
-    onTestFinished(() => this.service.close());
+    onTestFinished(async () => {
+      await this.service.close();
+      this.database.close();
+    });
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: answers are read field by field
@@ -145,9 +157,10 @@ export class Bench {
     return (await this.history(name)).map(({ type }) => type);
   }
 
-  /** Once the execution has ended. */
+  /** Once the execution has ended, and its end is recorded. */
   async ended(name = 'run-1') {
     await until(() => this.events.some(({ detail }) => detail.name === name && detail.status !== 'RUNNING'));
+    await turn();
     return this.describe(name);
   }
 
@@ -183,6 +196,34 @@ export const killed = (dataDir: string): string => {
   cpSync(dataDir, copy, { recursive: true });
   return copy;
 };
+
+const inDatabase = <T>(dataDir: string, work: (database: Database) => T): T => {
+  const database = Database.open(dataDir);
+  try {
+    return work(database);
+  } finally {
+    database.close();
+  }
+};
+
+/** The journal on disk. */
+export const linesOf = (dataDir: string, name = 'run-1'): Line[] =>
+  inDatabase(dataDir, (database) => new Journals(database).read(executionArn(name)));
+
+/** The journal as it was after its first lines, in a catalog that still lists the execution as running. */
+export const cutAfter = (dataDir: string, count: number, name = 'run-1'): void =>
+  inDatabase(dataDir, (database) => {
+    const journals = new Journals(database);
+    const lines = journals.read(executionArn(name)).slice(0, count);
+    journals.remove(executionArn(name));
+    if (count) journals.append(executionArn(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const catalog = new Catalog(database, { ms: Number.POSITIVE_INFINITY, count: Number.POSITIVE_INFINITY });
+    catalog.put({ ...catalog.get(executionArn(name))!, status: 'RUNNING', stop: undefined, transitions: 0, events: 0 });
+  });
+
+/** Number of executions with a journal. */
+export const countJournals = ({ database }: Bench): number =>
+  database.statement('SELECT arn FROM journals UNION SELECT arn FROM ended_journals').all().length;
 
 /** A second process on the state after a kill -9 of the first, at the same time. */
 export const restart = (bench: Bench, definition: object, answer?: Answer): Bench =>

@@ -6,7 +6,7 @@ describe('an execution', () => {
     Plan: waiting('Plan', { ResultPath: '$.plan', Next: 'Planned' }),
     Planned: {
       Type: 'Choice',
-      Choices: [{ Variable: '$.plan.changes', BooleanEquals: false, Next: 'Finished' }],
+      Choices: [{ Variable: '$.plan.next', StringEquals: 'Finished', Next: 'Finished' }],
       Default: 'Apply',
     },
     Apply: task('Apply', { ResultPath: '$.apply', Next: 'Finished' }),
@@ -17,21 +17,21 @@ describe('an execution', () => {
     const bench = new Bench(lifecycle, ({ stateName }) => (stateName === 'Apply' ? { resources: 3 } : 'ignored'));
     await bench.start('run-1', { runId: 'run-1' });
 
-    await bench.succeed(await bench.token(), { changes: true });
+    await bench.succeed(await bench.token(), { next: 'Apply' });
     const { status, output, error } = await bench.ended();
 
     expect(status).toBe('SUCCEEDED');
     expect(error).toBeUndefined();
     expect(JSON.parse(output)).toEqual({
       runId: 'run-1',
-      plan: { changes: true },
+      plan: { next: 'Apply' },
       apply: { answer: { resources: 3 } },
     });
     expect(bench.calls.map(({ functionArn, stateName }) => [functionArn.split(':').at(-1), stateName])).toEqual([
       ['Plan', 'Plan'],
       ['Apply', 'Apply'],
     ]);
-    expect(bench.calls[1]!.payload.input).toEqual({ runId: 'run-1', plan: { changes: true } });
+    expect(bench.calls[1]!.payload.input).toEqual({ runId: 'run-1', plan: { next: 'Apply' } });
     expect(bench.service.transitions('run-1')).toBe(4);
     expect(bench.clock.armed).toBe(0);
   });
@@ -83,17 +83,10 @@ describe('an execution', () => {
   });
 
   test.each([
-    ['a Pass with a falsy Result', { Type: 'Pass', Result: false, End: true }, false],
-    [
-      'a Pass that sets a value deep inside',
-      { Type: 'Pass', Result: 1, ResultPath: '$.a.b', End: true },
-      { n: 7, a: { b: 1 } },
-    ],
-    ['a Pass with ResultPath $', { Type: 'Pass', Result: 1, ResultPath: '$', End: true }, 1],
-    ['a Succeed that picks', { Type: 'Succeed', InputPath: '$.n' }, 7],
-    ['null paths', { Type: 'Pass', InputPath: null, OutputPath: null, End: true }, {}],
-  ])('%s', async (_, state, expected) => {
-    const bench = new Bench(machine({ State: state }));
+    ['deep inside', '$.a.b', { n: 7, a: { b: { is: 7 } } }],
+    ['in place of the input', '$', { is: 7 }],
+  ])('a Pass sets a value %s', async (_, ResultPath, expected) => {
+    const bench = new Bench(machine({ State: { Type: 'Pass', Parameters: { 'is.$': '$.n' }, ResultPath, End: true } }));
     await bench.start('run-1', { n: 7 });
     await bench.ended();
     expect(await bench.output()).toEqual(expected);
@@ -122,6 +115,9 @@ describe('an execution', () => {
     );
     expect(create(machine({ A: { Type: 'Pass', End: true } }, { QueryLanguage: 'JSONata' }))).toThrow('JSONata');
     expect(create(machine({ A: { Type: 'Activity', End: true } }))).toThrow('State A: Type Activity is not supported');
+    expect(create(machine({ A: { Type: 'Pass', InputPath: '$.a', End: true } }))).toThrow('InputPath of a Pass is not');
+    const distributed = { ...machine({ B: task('B') }), ProcessorConfig: { Mode: 'DISTRIBUTED' } };
+    expect(create(machine({ A: { Type: 'Map', ItemProcessor: distributed } }))).toThrow('mode DISTRIBUTED');
     const parameters = { Parameters: { 'x.$': "States.Format('{}', $.a)" } };
     expect(create(machine({ A: { Type: 'Pass', ...parameters, End: true } }))).toThrow('State A: States.Format');
     expect(create(machine({ A: { ...task('A'), ResultPath: '$.a[0]' } }))).toThrow('State A: $.a[0] is not a field');

@@ -1,5 +1,6 @@
 /** A process with a service on the folder in its arguments, to be killed: prints its responses and tokens. */
 import { StepFunctionsService } from '#infra/local/aws/step-functions/service.ts';
+import { Database } from '#infra/local/host/database.ts';
 import { machine, machineArn, waiting } from './step-functions.machines.ts';
 
 export const definition = machine({
@@ -12,6 +13,7 @@ const say = (what: object) => process.stdout.write(`${JSON.stringify(what)}\n`);
 const work = async (dataDir: string): Promise<void> => {
   const service = new StepFunctionsService({
     dataDir,
+    database: Database.open(dataDir),
     accountId: '000000000000',
     region: 'us-east-1',
     invoke: async (_, payload, { executionName: name, stateName }) => {

@@ -1,5 +1,5 @@
 import type { EventBridgeEvent } from 'aws-lambda';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gzipHead, startApi } from '#test/support/api.ts';
 
 const api = await startApi();
@@ -9,7 +9,6 @@ const { putObject } = await import('#platform/store/bucket.ts');
 const { keys } = await import('#platform/store/keys.ts');
 const { update } = await import('#platform/store/table.ts');
 const { getRun, updateRun } = await import('#resources/runs/records.ts');
-afterAll(() => api.close());
 
 const create = async (workspaceId: string, attributes: object = {}) => {
   const answer = await api.post(`workspaces/${workspaceId}/configuration-versions`, attributes);

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 describe('creating a run', () => {
   it("uses the newest configuration and the workspace's settings", async () => {
@@ -47,13 +42,14 @@ describe('creating a run', () => {
         'task-stages': { data: [] },
       },
     });
-    const attributes = { ...run.attributes, 'position-in-queue': 0 };
-    expect((await api.get(`runs/${run.id}`)).body.data).toEqual({ ...run, attributes });
+    expect((await api.get(`runs/${run.id}`)).body.data).toEqual(run);
     const planOnly = await help.create(id, { 'plan-only': true });
     const numbers = await Promise.all([run, planOnly].map(async (one) => (await help.store.getRun(one.id))?.number));
     expect(numbers).toEqual([1, 2]);
     const { getWorkspace } = await import('#resources/workspaces/records.ts');
-    expect(await getWorkspace(id)).toMatchObject({ runCount: 2, planOnlyCount: 1 });
+    const workspace = await getWorkspace(id);
+    expect(workspace).toMatchObject({ runCount: 2, planOnlyCount: 1, projectId: expect.stringMatching(/^prj-/) });
+    expect(await help.store.getRun(run.id)).toMatchObject({ projectId: workspace?.projectId });
     expect(api.aws.sent).toContainEqual({
       action: 'StartExecution',
       input: expect.objectContaining({ name: run.id, input: expect.stringContaining(run.id) }),
@@ -193,6 +189,24 @@ describe('creating a run', () => {
     ['another version to apply', { 'terraform-version': '1.0.0' }, undefined, '/data/attributes/terraform-version'],
     ['an address that is an option', { 'target-addrs': ['-destroy'] }, undefined, '/data/attributes/target-addrs/0'],
     ['an address with a line break', { 'replace-addrs': ['a.b\nc'] }, undefined, '/data/attributes/replace-addrs/0'],
+    [
+      'an action beside a target',
+      { 'invoke-action-addrs': ['action.a.b'], 'target-addrs': ['a.b'] },
+      undefined,
+      '/data/attributes/invoke-action-addrs',
+    ],
+    [
+      'an action of a Terraform without actions',
+      { 'invoke-action-addrs': ['action.a.b'], 'plan-only': true, 'terraform-version': '1.13.3' },
+      undefined,
+      '/data/attributes/invoke-action-addrs',
+    ],
+    [
+      'two actions',
+      { 'invoke-action-addrs': ['action.a.b', 'action.a.c'] },
+      undefined,
+      '/data/attributes/invoke-action-addrs',
+    ],
     ['an invalid variable', { variables: [{ key: 'a b', value: '1' }] }, undefined, '/data/attributes/variables/0/key'],
     ['a variable without value', { variables: [{ key: 'a' }] }, undefined, '/data/attributes/variables/0/value'],
     [

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let finishRun: typeof import('#lifecycle/phases/finish.ts')['finishRun'];
-let succeeded: (id: string) => Promise<void>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  ({ finishRun } = await import('#lifecycle/phases/finish.ts'));
-  const { handler } = await import('#lifecycle/phases/run-applied.ts');
-  succeeded = (name) => handler({ detail: { name } });
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+const { finishRun } = await import('#lifecycle/phases/finish.ts');
+const { handler } = await import('#lifecycle/phases/run-applied.ts');
+const succeeded: (id: string) => Promise<void> = (name) => handler({ detail: { name } });
 
 const sourceable = (id: string) => ({ sourceable: { data: { type: 'workspaces', id } } });
 const connect = (from: string, to: string, sent = {}) =>

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { on, runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 describe('run actions', () => {
   const act = (id: string, action: string, sent = {}) => api.call('POST', `runs/${id}/actions/${action}`, sent);
@@ -74,12 +69,13 @@ describe('run actions', () => {
   });
 
   it.each([
-    ['post_apply_running', 'Canceled the post-apply run tasks. The apply has finished, so the run ends as applied.'],
+    ['post_apply_running', 'Canceled the post-apply run tasks. The apply has finished, and its changes stay.'],
     ['applying', null],
-  ] as const)('record in the event of a cancel while %s what it cancels: %s', async (status, description) => {
+  ] as const)('record in event and answer of a cancel while %s what it cancels: %s', async (status, description) => {
     const run = await help.create((await help.ready()).id);
     await help.bring(run.id, { status, 'apply.status': status === 'applying' ? 'running' : 'finished' });
-    expect((await act(run.id, 'cancel')).status).toBe(202);
+    const answer = await act(run.id, 'cancel');
+    expect([answer.status, answer.body?.meta.message ?? null]).toEqual([202, description]);
     const { data } = (await api.get(`runs/${run.id}/run-events`)).body;
     const event = data.find(({ attributes }: { attributes: { action: string } }) => attributes.action === 'canceled');
     expect(event.attributes.description).toBe(description);

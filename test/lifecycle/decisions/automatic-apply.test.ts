@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
 let recheck: typeof import('#lifecycle/decisions/automatic-apply.ts').recheckAutomaticApply;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  ({ recheckAutomaticApply: recheck } = await import('#lifecycle/decisions/automatic-apply.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+({ recheckAutomaticApply: recheck } = await import('#lifecycle/decisions/automatic-apply.ts'));
 
 const isWithdrawn = async (change: Partial<Run>): Promise<boolean> => {
   const { id } = await help.create((await help.ready()).id, { 'auto-apply': true });

@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { runActionNames, runActions } from '#run/actions.ts';
 import type { Run } from '#run/run.ts';
 import { runStatuses } from '#run/status.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** In every status, an action is accepted if and only if the run's document permits it. */
 
-let api: Api;
-let run: Run;
-let stage: string;
-beforeAll(async () => {
-  api = await startApi();
-  const help = await runHelpers(api);
-  const { id } = await help.create((await help.ready()).id);
-  run = (await help.store.getRun(id)) as Run;
-  const { taskStageId } = await import('#run/task-stages.ts');
-  stage = taskStageId(id, 'post_plan');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+const { id } = await help.create((await help.ready()).id);
+const run = (await help.store.getRun(id)) as Run;
+const { taskStageId } = await import('#run/task-stages.ts');
+const stage = taskStageId(id, 'post_plan');
 
 const by = { by: 'user-decider', at: '2026-01-01T00:00:00.000Z' };
 const cancel = (forceAvailableAt: string) => ({ ...by, forceAvailableAt });

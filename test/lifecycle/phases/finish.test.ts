@@ -1,14 +1,13 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** The end of a run: its runner, what remains of it, and the next run. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const api = await startApi();
+const help = await runHelpers(api);
+const store = {
   ...(await import('#lifecycle/phases/finish.ts')),
   ...(await import('#lifecycle/creation/hidden-runs.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
@@ -16,13 +15,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#resources/runs/logs.ts')),
-});
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  store = await load();
-});
-afterAll(() => api.close());
+};
 
 type Set = Partial<Run> & Record<string, unknown>;
 const running = async (set: Set = {}): Promise<Run> => {
@@ -40,7 +33,7 @@ const container = (run: Run) => {
 const timedOut = { Error: 'States.Timeout' };
 
 it('an ended run keeps neither claims nor a wait, is not due, and releases its workspace', async () => {
-  const secrets = { tokenHash: 't', stateTokenHash: 's', claimHash: 'c', ready: { keyHash: 'k', until: '' } };
+  const secrets = { tokenHash: 't', claimHash: 'c', ready: { keyHash: 'k', until: '' } };
   const run = await running({
     wait: { state: 'Planning' },
     endReason: 'stopping',

@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import type { AutoDestroyEvent } from '#run/notifications/auto-destroy.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** The functions that learn of a run's new status. */
 
-let aws: Aws;
-let store: typeof import('#lifecycle/phases/notifications.ts');
-beforeAll(async () => {
-  aws = await startAws();
-  process.env.ENVIRONMENT_SETTLE_FUNCTION = 'EnvironmentSettleFunction';
-  store = await import('#lifecycle/phases/notifications.ts');
-});
+const aws = await startAws();
+process.env.ENVIRONMENT_SETTLE_FUNCTION = 'EnvironmentSettleFunction';
+const store = await import('#lifecycle/phases/notifications.ts');
 beforeEach(() => {
   aws.invoked.length = 0;
 });
-afterAll(() => aws.close());
 
 const commit = { sha: 'a' } as unknown as NonNullable<Run['commit']>;
 

@@ -1,26 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { PhaseName, Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** A runner's claim of a phase, and its report. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+await startAws();
+process.env.READY_SECONDS = '60';
+const store = {
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/users/memberships.ts')),
   ...(await import('#platform/store/id.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
-});
-beforeAll(async () => {
-  aws = await startAws();
-  process.env.READY_SECONDS = '60';
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 const empty = { statusTimestamps: {} };
 const open = async (set: Partial<Run> = {}): Promise<Run> => {
@@ -109,11 +103,11 @@ it('a runner is ready after a plan that can be applied, and only then', async ()
 
 it('the first report counts, and a runner whose token was revoked is rejected', async () => {
   const run = await open({ status: 'planning', plan: { ...empty, status: 'running', tokenHash: 'mine' } });
-  await store.updateRun(run.id, { set: { 'plan.claimHash': 'c', 'plan.stateTokenHash': 's' } });
+  await store.updateRun(run.id, { set: { 'plan.claimHash': 'c' } });
   for (const report of [changes, { outcome: 'errored' } as const]) await store.reportPhase(run, 'plan', report);
   const { plan } = await read(run);
   expect(plan.report).toEqual(changes);
-  expect([plan.claimHash, plan.stateTokenHash]).toEqual([undefined, undefined]);
+  expect(plan.claimHash).toBeUndefined();
   const other = { ...run, plan: { ...run.plan, tokenHash: 'another' } };
   await expect(store.reportPhase(other, 'plan', changes)).rejects.toMatchObject({ name: 'TokenRevokedError' });
 });

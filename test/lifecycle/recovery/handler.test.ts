@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** After the table was restored: later states become current again, and everything that was running ends. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const api = await startApi();
+const help = await runHelpers(api);
+const store = {
   ...(await import('#platform/store/bucket.ts')),
   ...(await import('#platform/store/integrity.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   recover: (await import('#lifecycle/recovery/handler.ts')).handler,
-});
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  store = await load();
-});
+};
 beforeEach(() => {
   api.aws.sent.length = 0;
   api.aws.containers.length = 0;
   api.aws.running.length = 0;
 });
-afterAll(() => api.close());
 
 /** Before everything that a test creates. */
 const before = new Date(Date.now() - 60_000).toISOString();

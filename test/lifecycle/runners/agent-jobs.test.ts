@@ -1,25 +1,19 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** The queue of an agent pool: which agent gets which phase. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+await startAws();
+const store = {
   ...(await import('#lifecycle/runners/agent-jobs.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#platform/store/id.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
-});
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 let pools = 0;
 const newPool = () => ({ id: `apool-${++pools}`, name: 'p' });

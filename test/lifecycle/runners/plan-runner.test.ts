@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Aws, type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** A plan's runner that is ready for the apply of its run: who gets the apply, and when it goes to another runner. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+process.env.READY_SECONDS = '60';
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#lifecycle/phases/phases.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
@@ -20,16 +20,8 @@ const load = async () => ({
   applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   runnerStopped: (await import('#lifecycle/runners/runner-stopped.ts')).handler,
-});
-beforeAll(async () => {
-  aws = await startAws();
-  process.env.READY_SECONDS = '60';
-  store = await load();
-});
-afterAll(async () => {
-  process.env.WARM_RUNNERS = '';
-  await aws.close();
-});
+};
+afterAll(() => (process.env.WARM_RUNNERS = ''));
 beforeEach(() => {
   process.env.WARM_RUNNERS = '';
   aws.containers.length = 0;

@@ -1,32 +1,26 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** The last state of each run, and the states between plan and apply that can branch. */
 
-let api: Api;
-let runs: Awaited<ReturnType<typeof runHelpers>>;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const api = await startApi();
+const runs = await runHelpers(api);
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/workspaces/queue-entries.ts')),
   complete: (await import('#lifecycle/states/complete.ts')).handler,
   confirmed: (await import('#lifecycle/states/confirmed.ts')).handler,
+  applyQueued: (await import('#lifecycle/states/apply-queued.ts')).handler,
   planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
   stageDone: (await import('#lifecycle/states/task-stage-done.ts')).handler,
   ...(await import('#resources/run-tasks/results.ts')),
   joinQueue: (await import('#lifecycle/queue/queue.ts')).joinQueue,
-});
-beforeAll(async () => {
-  api = await startApi();
-  runs = await runHelpers(api);
-  store = await load();
-});
-afterAll(() => api.close());
+};
 
 const inState = async (change: Partial<Run>): Promise<Run> => {
   const { id } = await runs.create((await runs.ready()).id);
@@ -74,6 +68,11 @@ it('the end of a run sends notifications, and starts no run without run triggers
   ]);
   const missing = store.complete({ ending: 'Applied', run: { runId: 'run-aaaaaaaaaaaaaaaa' } });
   expect(await missing, 'a run that does not exist').toEqual({ next: 'Nothing' });
+});
+
+it('the end of a stop has its environment started again', async () => {
+  const stop = await planning({ environment: 'build 1', restarts: true });
+  expect((await end(stop, 'PlannedAndFinished')).next).toBe('StartsRuns');
 });
 
 it('an apply starts the runs that it triggers, and a run without changes does not', async () => {
@@ -133,6 +132,14 @@ it('a run behind another cannot enter its plan, is not changed and gets no runne
   expect(ahead).toMatchObject({ status: 'plan_queued', current: true, wait: { state: 'PlanQueued' } });
   expect([behind.status, behind.wait, behind.current]).toEqual(['pending', undefined, undefined]);
   expect(api.aws.containers.filter(({ startedBy }) => startedBy === second.id)).toEqual([]);
+});
+
+it('a run that was discarded right before its apply gets no runner', async () => {
+  const run = await inState({ status: 'planning', current: true });
+  await runs.bring(run.id, { decision: { action: 'discard', by: 'user-1', at: '' } });
+  await store.applyQueued({ runId: run.id, token: `${run.id}/1` });
+  expect(((await store.getRun(run.id)) as Run).status).toBe('planning');
+  expect(api.aws.containers.filter(({ startedBy }) => startedBy === run.id)).toEqual([]);
 });
 
 it('a failed stage of run tasks names the task', async () => {

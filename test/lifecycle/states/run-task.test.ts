@@ -1,38 +1,25 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { TaskResult } from '#resources/run-tasks/results.ts';
 import type { TaskStage } from '#run/check-record.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { payloadKeys, signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { payloadKeys, signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
-let api: Api;
-let server: TaskServer;
-let runs: Awaited<ReturnType<typeof runHelpers>>;
-let help: Awaited<ReturnType<typeof taskHelpers>>;
-let runTask: typeof import('#lifecycle/states/run-task.ts')['runTask'];
 let unanswered: typeof import('#lifecycle/states/task-unanswered.ts')['handler'];
-let results: typeof import('#resources/run-tasks/results.ts');
-beforeAll(async () => {
-  api = await startApi();
-  server = await startTaskServer();
-  runs = await runHelpers(api);
-  help = await taskHelpers();
-  process.env.PUBLIC_URL = 'https://api.example.test';
-  ({ runTask } = await import('#lifecycle/states/run-task.ts'));
-  ({ handler: unanswered } = await import('#lifecycle/states/task-unanswered.ts'));
-  results = await import('#resources/run-tasks/results.ts');
-});
+const api = await startApi();
+const server = await startTaskServer();
+const runs = await runHelpers(api);
+const help = await taskHelpers();
+process.env.PUBLIC_URL = 'https://api.example.test';
+const { runTask } = await import('#lifecycle/states/run-task.ts');
+({ handler: unanswered } = await import('#lifecycle/states/task-unanswered.ts'));
+const results = await import('#resources/run-tasks/results.ts');
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   server.answer = status(200);
   server.requests.length = 0;
   api.aws.sent.length = 0;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
 });
 
 const pausesMs = [1, 1];
@@ -147,7 +134,9 @@ describe('the request to a run task', () => {
   it('ends the wait immediately after the last retry', async () => {
     const { ask, input, read } = await asking();
     server.answer = status(500);
-    await ask();
+    const began = performance.now();
+    await ask([200, 200]);
+    expect(performance.now() - began, 'with pauses').toBeGreaterThan(395);
     expect(server.requests).toHaveLength(3);
     expect(await read()).toMatchObject({
       status: 'errored',
@@ -257,6 +246,16 @@ describe('a run task without a callback', () => {
     await since(input.taskResultId, seconds);
     await unanswered({ ...input, error: { Error: name } });
     expect(await read()).toMatchObject({ status: 'errored', message: expect.stringContaining(message) });
+  });
+
+  it('ends with its limit in seconds if that is no number of minutes', async () => {
+    process.env.RUN_TASK_SECONDS = '90';
+    const { ask, input, read } = await asking();
+    await ask();
+    await since(input.taskResultId, 90);
+    await unanswered({ ...input, error: { Error: 'States.Timeout' } });
+    delete process.env.RUN_TASK_SECONDS;
+    expect((await read()).message).toContain('it sent no callback for 90 seconds');
   });
 
   it('is canceled with its run', async () => {

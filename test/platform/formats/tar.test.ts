@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import * as fc from 'fast-check';
 import { pack } from 'tar-stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { TarError, tarEntries } from '#platform/formats/tar.ts';
 
 /** Archives of other programs are read; a source comes in pieces of any size. */
@@ -38,12 +38,10 @@ const archived = async (format: string, files: string[]): Promise<Buffer> => {
   return (await promisify(execFile)('tar', args, { encoding: 'buffer', env: { ...process.env, LC_ALL: 'C.UTF-8' } }))
     .stdout;
 };
-beforeAll(async () => {
-  for (const name of Object.values(names)) {
-    await mkdir(dirname(join(scratch, name)), { recursive: true });
-    await writeFile(join(scratch, name), contentOf(name));
-  }
-});
+for (const name of Object.values(names)) {
+  await mkdir(dirname(join(scratch, name)), { recursive: true });
+  await writeFile(join(scratch, name), contentOf(name));
+}
 
 const expected = (files: string[]) => Object.fromEntries(files.map((name) => [name, contentOf(name)]));
 

@@ -1,29 +1,22 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import type { Host } from '#infra/local/host/host.ts';
+import { afterAll, expect, it, vi } from 'vitest';
 import { operatorFetch } from '#infra/local/host/operator-client.ts';
 import { Stack } from '#infra/local/host/template.ts';
-import { callConnection, callEmail, callKms, callParameterStore, invokeLater } from '#platform/store/aws.ts';
+import { callConnection, callEmail, callKms, callParameterStore, invokeLater, invokeNow } from '#platform/store/aws.ts';
 import { dynamodb } from '#platform/store/dynamodb.ts';
 import { startHost, testTemplate } from '#test/infra/local/support/application.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** Signed requests, to the local platform's endpoint. */
 
-let host: Host;
-beforeAll(async () => {
-  host = await startHost();
-  const { awsCredentials, awsEndpointUrl } = host.local;
-  vi.stubEnv('AWS_ENDPOINT_URL', awsEndpointUrl);
-  vi.stubEnv('AWS_REGION', 'us-east-1');
-  vi.stubEnv('AWS_ACCESS_KEY_ID', awsCredentials.accessKeyId);
-  vi.stubEnv('AWS_SECRET_ACCESS_KEY', awsCredentials.secretAccessKey);
-});
-afterAll(async () => {
-  vi.unstubAllEnvs();
-  await host.close();
-});
+const host = await startHost();
+const { awsCredentials, awsEndpointUrl } = host.local;
+vi.stubEnv('AWS_ENDPOINT_URL', awsEndpointUrl);
+vi.stubEnv('AWS_REGION', 'us-east-1');
+vi.stubEnv('AWS_ACCESS_KEY_ID', awsCredentials.accessKeyId);
+vi.stubEnv('AWS_SECRET_ACCESS_KEY', awsCredentials.secretAccessKey);
+afterAll(() => host.close());
 
 const home = { accountId: '000000000000', region: 'us-east-1', apiUrl: '' };
 const keyArn = new Stack(testTemplate(), home).one('AWS::KMS::Key').arn;
@@ -57,22 +50,28 @@ it('a function is invoked asynchronously', async () => {
   await expect(invokeLater('none', {})).rejects.toMatchObject({ name: 'ResourceNotFoundException', statusCode: 404 });
 });
 
+it('a function is invoked once, and its result awaited', async () => {
+  const { tableName: TableName } = host.local;
+  const put = { orders: [{ does: 'PutItem', input: { TableName, Item: { pk: { S: 'invoked' }, sk: { S: 'now' } } } }] };
+  expect(await invokeNow('CallerFunction', put, 20_000)).toHaveLength(1);
+  await expect(invokeNow('CallerFunction', { orders: 1 }, 20_000)).rejects.toThrow('CallerFunction failed: ');
+  await expect(invokeNow('none', {}, 20_000)).rejects.toMatchObject({ name: 'ResourceNotFoundException' });
+});
+
 it('an invocation passes on the trace by which Lambda recognizes recursive loops', async () => {
   const trace = 'Root=1-5759e988-bd862e3fe1be46a994272793;Parent=3995c3f42cd8ad8d;Sampled=0;Lineage=1:a87bd80c:1';
   const headers: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     headers.push(request.headers);
     response.writeHead(202).end();
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', server.url);
   vi.stubEnv('_X_AMZN_TRACE_ID', trace);
   try {
     await invokeLater('CallerFunction', {});
   } finally {
     vi.stubEnv('AWS_ENDPOINT_URL_LAMBDA', undefined);
     vi.stubEnv('_X_AMZN_TRACE_ID', undefined);
-    server.closeAllConnections();
     server.close();
   }
   expect(headers[0]).toMatchObject({

@@ -1,14 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import * as bucket from '#platform/store/bucket.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let storage: Storage;
-beforeAll(async () => {
-  storage = await startStorage();
-});
-afterAll(() => storage.close());
+const storage = await startStorage();
 
 const text = (buffer: Buffer | number | undefined) => (Buffer.isBuffer(buffer) ? buffer.toString() : buffer);
 

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { expect, it } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 import { interleave } from '#test/support/interleave.ts';
 
-let aws: Aws;
-let table: typeof import('#platform/store/table.ts');
-let createLimited: typeof import('#platform/store/limited.ts')['createLimited'];
-beforeAll(async () => {
-  aws = await startAws();
-  table = await import('#platform/store/table.ts');
-  ({ createLimited } = await import('#platform/store/limited.ts'));
-});
-afterAll(() => aws.close());
+const aws = await startAws();
+const table = await import('#platform/store/table.ts');
+const { createLimited } = await import('#platform/store/limited.ts');
 
 /** Pseudo-random numbers, reproducible by a seed. */
 function* numbers(seed: number): Generator<number, never> {

@@ -1,48 +1,37 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { retryFor } from '#platform/net/transport/retry.ts';
 import { copyObject, putOnce } from '#platform/store/bucket.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { batchGet, TableThrottledError } from '#platform/store/table.ts';
 import { createOnly, upload } from '#runner/program/transfer.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** Refusals of S3 and DynamoDB that pass, as AWS documents them: a server gives them before it accepts. */
 
-let server: Server;
-let url: string;
 /** Responses in order; the last one repeats. */
 let answers: { status: number; body: string }[];
 /** Time of each request. */
 let requests: number[];
 
-beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    await text(request);
-    requests.push(performance.now());
-    const { status, body } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 500, body: '' };
-    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const variables = {
-    AWS_ENDPOINT_URL: url,
-    AWS_REGION: 'eu-central-1',
-    AWS_ACCESS_KEY_ID: 'key',
-    AWS_SECRET_ACCESS_KEY: 'secret',
-    BUCKET_NAME: 'bucket',
-    TABLE_NAME: 'table',
-  };
-  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+const server = await serve(async (request, response) => {
+  await text(request);
+  requests.push(performance.now());
+  const { status, body } = (answers.length > 1 ? answers.shift() : answers[0]) ?? { status: 500, body: '' };
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0' }).end(body);
 });
+const url = server.url;
+const variables = {
+  AWS_ENDPOINT_URL: url,
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'key',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  BUCKET_NAME: 'bucket',
+  TABLE_NAME: 'table',
+};
+for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
 beforeEach(() => {
   requests = [];
-});
-afterAll(() => {
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-  server.close();
 });
 
 const error = (code: string) => `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code></Error>`;

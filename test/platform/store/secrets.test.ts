@@ -2,15 +2,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { open, seal } from '#platform/store/secrets.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 
-let storage: Storage;
-beforeAll(async () => {
-  storage = await startStorage();
-});
-afterAll(() => storage.close());
+await startStorage();
 
 const context = { workspace: 'ws-1', variable: 'var-1' };
 

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { expect, it } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 
-let aws: Aws;
-let table: typeof import('#platform/store/table.ts');
-beforeAll(async () => {
-  aws = await startAws();
-  table = await import('#platform/store/table.ts');
-});
-afterAll(() => aws.close());
+await startAws();
+const table = await import('#platform/store/table.ts');
 
 const key = { pk: 'A', sk: 'A' };
 

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { expect, it } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/together.ts')),
-});
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 const written = async (pk: string): Promise<void> => {
   for (const sk of ['A', 'VAR#1', 'VAR#2', 'VARKEY#a', 'VARSET#1', 'WS', 'WSTASK#1', 'X']) await store.put({ pk, sk });

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import type { UniqueNames } from '#platform/store/unique-names.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 
 interface Named {
   id: string;
   name: string;
 }
 
-let aws: Aws;
-let table: typeof import('#platform/store/table.ts');
-let unique: typeof import('#platform/store/unique-names.ts');
-let inBatches: typeof import('#platform/store/batches.ts').inBatches;
-beforeAll(async () => {
-  aws = await startAws();
-  table = await import('#platform/store/table.ts');
-  unique = await import('#platform/store/unique-names.ts');
-  ({ inBatches } = await import('#platform/store/batches.ts'));
-});
-afterAll(() => aws.close());
+await startAws();
+const table = await import('#platform/store/table.ts');
+const unique = await import('#platform/store/unique-names.ts');
+const { inBatches } = await import('#platform/store/batches.ts');
 
 const nameKey = (name: string) => ({ pk: 'NAMES', sk: name });
 const holderOf = async (name: string) => (await table.get<{ holder: string }>(nameKey(name)))?.holder;

@@ -1,29 +1,20 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { on } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** A page costs the same number of requests to the table for any number of rows, with all includes. */
 
-let api: Api;
-let store: Awaited<ReturnType<typeof load>>;
-let first: string;
-let name: string;
-const load = async () => ({
+const api = await startApi();
+const store = {
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
-});
-
-beforeAll(async () => {
-  api = await startApi();
-  store = await load();
-  const { id, attributes } = await api.workspace();
-  first = id;
-  name = attributes.name;
-  await api.configuration(id);
-});
-afterAll(() => api.close());
+};
+const { id, attributes } = await api.workspace();
+const first = id;
+const name = attributes.name;
+await api.configuration(id);
 
 const made = async (path: string, attributes: object, relationships?: object) => {
   const { status, body } = await api.post(path, attributes, relationships);

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** Relationships of a workspace, and included resources. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 const read = async (id: string, include = '', token?: string) =>
   (await api.get(`workspaces/${id}?include=${include}`, { token })).body;

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Api, actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { actingAs, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
@@ -7,25 +7,16 @@ import { taskHelpers } from '#test/support/task-stages.ts';
 
 /** Deleted workspaces: recovered attributes, recovery period and permissions (HCP API: recoverable items). */
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-let keys: typeof import('#platform/store/keys.ts')['keys'];
-let table: typeof import('#platform/store/table.ts');
-let sweep: typeof import('#lifecycle/repair/deleted-workspaces.ts').completeWorkspaceEnd;
-let purge: typeof import('#removal/retention/handler.ts').handler;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-  ({ keys } = await import('#platform/store/keys.ts'));
-  table = await import('#platform/store/table.ts');
-  sweep = (await import('#lifecycle/repair/deleted-workspaces.ts')).completeWorkspaceEnd;
-  purge = (await import('#removal/retention/handler.ts')).handler;
-});
+const api = await startApi();
+const members = await memberHelpers();
+const { keys } = await import('#platform/store/keys.ts');
+const table = await import('#platform/store/table.ts');
+const sweep = (await import('#lifecycle/repair/deleted-workspaces.ts')).completeWorkspaceEnd;
+const purge = (await import('#removal/retention/handler.ts')).handler;
 beforeEach(() => {
   vi.spyOn(console, 'warn').mockImplementation(() => {});
   vi.spyOn(console, 'error').mockImplementation(() => {});
 });
-afterAll(() => api.close());
 
 const items = 'organizations/acme/recoverable-items';
 const itemOf = (id: string) => id.replace('ws-', 'ri-');

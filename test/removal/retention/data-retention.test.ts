@@ -1,13 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** Data retention policies: their input, and the deletions that they cause. */
 
-let api: Api;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const api = await startApi();
+const store = {
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#removal/retention/delete-old.ts')),
@@ -15,15 +14,8 @@ const load = async () => ({
   ...(await import('#removal/retention/records.ts')),
   ...(await import('#resources/runs/records.ts')),
   ...(await import('#resources/states/records.ts')),
-});
-beforeAll(async () => {
-  api = await startApi();
-  store = await load();
-});
-beforeEach(() => {
-  vi.useRealTimers();
-});
-afterAll(() => api.close());
+};
+beforeEach(() => vi.useRealTimers());
 
 const deletes = 'data-retention-policy-delete-olders';
 const keeps = 'data-retention-policy-dont-deletes';

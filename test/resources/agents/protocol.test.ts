@@ -1,37 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 /** Agents receive jobs of their own pool, each once; a job survives the end of its agent. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let load: {
+const api = await startApi();
+const help = await runHelpers(api);
+const { keys } = await import('#platform/store/keys.ts');
+const { queryAll } = await import('#platform/store/table.ts');
+const load: {
   planQueued(task: { runId: string; token: string }): Promise<void>;
   finishRun: typeof import('#lifecycle/phases/finish.ts').finishRun;
   claimPhase: typeof import('#lifecycle/phases/phases.ts').claimPhase;
   reportPhase: typeof import('#lifecycle/phases/phases.ts').reportPhase;
   recordHeartbeat: typeof import('#runner/api/caller.ts').recordHeartbeat;
   jobsOf(pool: string): Promise<unknown[]>;
+} = {
+  planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
+  ...(await import('#lifecycle/phases/finish.ts')),
+  ...(await import('#lifecycle/phases/phases.ts')),
+  ...(await import('#runner/api/caller.ts')),
+  jobsOf: (pool) => queryAll({ pk: keys.agentPool(pool).pk, prefix: 'JOB#' }),
 };
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  const { keys } = await import('#platform/store/keys.ts');
-  const { queryAll } = await import('#platform/store/table.ts');
-  load = {
-    planQueued: (await import('#lifecycle/states/plan-queued.ts')).handler,
-    ...(await import('#lifecycle/phases/finish.ts')),
-    ...(await import('#lifecycle/phases/phases.ts')),
-    ...(await import('#runner/api/caller.ts')),
-    jobsOf: (pool) => queryAll({ pk: keys.agentPool(pool).pk, prefix: 'JOB#' }),
-  };
-});
-afterAll(async () => {
-  vi.useRealTimers();
-  await api.close();
-});
 
 const makePool = async () => {
   const pool = (await api.post('organizations/acme/agent-pools', { name: uniqueName('pool') })).body.data;

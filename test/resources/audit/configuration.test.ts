@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const path = 'organizations/acme/audit-configuration';
 
@@ -13,11 +9,24 @@ describe('the audit configuration', () => {
   it('shows an audit trail that is on, and no log streaming', async () => {
     const { status, body } = await api.get(path);
     expect([status, body.data.type]).toEqual([200, 'audit-configurations']);
-    expect(body.data).toMatchObject({
-      attributes: { 'audit-trails': { enabled: true }, 'hcp-audit-log-streaming': { enabled: false } },
+    const { permissions, 'created-at': createdAt } = (await api.get('organizations/acme')).body.data.attributes;
+    expect(body.data).toEqual({
+      id: expect.stringMatching(/^aconf-/),
+      type: 'audit-configurations',
+      attributes: {
+        'audit-trails': { enabled: true },
+        'hcp-audit-log-streaming': { enabled: false, 'organization-id': null, 'use-default-organization': false },
+        permissions: {
+          'can-enable-hcp-audit-log-streaming': false,
+          'can-set-hcp-audit-log-streaming-organization-id': false,
+          'can-use-default-audit-log-streaming-organization': false,
+        },
+        timestamps: { 'audit-trails-enabled-at': createdAt },
+        'updated-at': createdAt,
+      },
       relationships: { organization: { data: { id: 'acme', type: 'organizations' } } },
+      links: { self: `/api/v2/${path}` },
     });
-    const { permissions } = (await api.get('organizations/acme')).body.data.attributes;
     expect(permissions['can-manage-auditing']).toBe(true);
   });
 
@@ -28,6 +37,7 @@ describe('the audit configuration', () => {
       [{ 'audit-trails': { enabled: false } }, 'always on'],
       [{ 'hcp-audit-log-streaming': { enabled: true } }, 'no log streaming'],
       [{ 'hcp-audit-log-streaming': { 'organization-id': 'x' } }, 'no log streaming'],
+      [{ 'hcp-audit-log-streaming': { 'use-default-organization': true } }, 'no log streaming'],
     ] as const) {
       const { status, body } = await api.patch(path, change);
       expect([status, body.errors[0].detail]).toEqual([422, expect.stringContaining(detail)]);
@@ -39,6 +49,7 @@ describe('the audit configuration', () => {
     expect([status, body['request-id']]).toEqual([200, expect.any(String)]);
     const { data } = (await api.get('organization/audit-trail?filter[resource][type]=test')).body;
     expect(data.at(-1)).toMatchObject({ request: { id: body['request-id'] } });
+    expect((await api.post(`${path}/test`, { to: 'syslog' })).status).toBe(422);
   });
 });
 

@@ -1,28 +1,22 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { actingAs, type Sent, startApi, uniqueName } from '#test/support/api.ts';
+import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-let api: Api;
-let table: typeof import('#platform/store/table.ts');
-let trail: typeof import('#resources/audit/records.ts');
-let stranger: string;
-let reader: string;
-beforeAll(async () => {
-  api = await startApi();
-  table = await import('#platform/store/table.ts');
-  trail = await import('#resources/audit/records.ts');
-  const { createUser } = await import('#resources/users/users.ts');
-  const { createToken } = await import('#resources/users/tokens.ts');
-  const { addMember } = await import('#resources/users/memberships.ts');
-  const user = async (username: string, organization?: string) => {
-    const { id } = await createUser({ username, email: `${username}@some.test` });
-    if (organization) await addMember(organization, id, 'member');
-    return (await createToken(id, '')).secret;
-  };
-  stranger = await user('stranger');
-  reader = await user('reader', 'acme');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const runs = await runHelpers(api);
+const table = await import('#platform/store/table.ts');
+const trail = await import('#resources/audit/records.ts');
+const { createUser } = await import('#resources/users/users.ts');
+const { createToken } = await import('#resources/users/tokens.ts');
+const { addMember } = await import('#resources/users/memberships.ts');
+const user = async (username: string, organization?: string) => {
+  const { id } = await createUser({ username, email: `${username}@some.test` });
+  if (organization) await addMember(organization, id, 'member');
+  return (await createToken(id, '')).secret;
+};
+const stranger = await user('stranger');
+const reader = await user('reader', 'acme');
 
 interface Event {
   id: string;
@@ -37,7 +31,8 @@ const nextMillisecond = () => new Promise((resolve) => setTimeout(resolve, 2));
 const path = 'organization/audit-trail';
 /** Start of every read: earlier days have no events and would only cost reads. */
 const started = new Date(Date.now() - 1000).toISOString();
-const read = async (): Promise<Event[]> => (await api.get(`${path}?since=${started}`)).body.data;
+const read = async (): Promise<Event[]> =>
+  (await api.get(`${path}?filter[organization][name]=acme&since=${started}`)).body.data;
 /** Events recorded during `work`, and each as type, action and outcome. */
 const during = async (work: () => Promise<unknown>): Promise<{ events: Event[]; said: string[] }> => {
   const before = new Set((await read()).map(({ id }) => id));
@@ -153,6 +148,47 @@ describe('a change', () => {
       expect(['', 'workspace update failed']).toContain(lines.join());
     }
     vi.restoreAllMocks();
+  });
+});
+
+describe('an event', () => {
+  it('of the platform names the user on whose behalf it acted, once', async () => {
+    const { id, relationships } = await runs.create((await runs.ready()).id);
+    const { getRun } = await import('#resources/runs/records.ts');
+    const run = await getRun(id);
+    if (!run) throw new Error('no run');
+    const { events } = await during(async () => {
+      const at = new Date().toISOString();
+      await trail.keepRunEvent(run, 'apply', at);
+      await trail.keepRunEvent(run, 'apply', at);
+      await nextMillisecond();
+      await trail.keepRunEvent({ ...run, decision: { action: 'apply', by: 'user-gone', at: '' } }, 'discard');
+    });
+    const shown = {
+      version: '0',
+      type: 'Resource',
+      request: { id: null },
+      resource: {
+        id,
+        type: 'run',
+        action: 'apply',
+        meta: { workspace_id: relationships.workspace.data.id, workspace: run.workspaceName, outcome: 'allowed' },
+      },
+    };
+    const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
+    expect(events).toMatchObject([
+      { ...shown, id: expect.stringMatching(uuid), auth: { accessor_id: api.userId, type: 'System' } },
+      { auth: { accessor_id: 'user-gone', description: null } },
+    ]);
+    expect(events[0]?.resource.meta).toEqual(shown.resource.meta);
+  });
+
+  it('contains 200 characters of the user agent', async () => {
+    const { id } = await api.workspace();
+    const { events } = await during(() =>
+      api.call('POST', `workspaces/${id}/actions/lock`, { headers: { 'user-agent': `b${'a'.repeat(300)}` } }),
+    );
+    expect(events[0]?.resource.meta.user_agent).toBe(`b${'a'.repeat(199)}`);
   });
 });
 
@@ -277,13 +313,21 @@ describe('the trail', () => {
     expect(pagination).not.toHaveProperty('searched_until');
   });
 
-  it('names existing resources on request, and none of another organization', async () => {
+  it('names resources on request, also deleted ones, and none of another organization', async () => {
     const { id, attributes } = await api.workspace();
+    const configured = await runs.ready();
     const { events } = await during(async () => {
       await api.post(`workspaces/${id}/vars`, { key: 'region', value: 'v', category: 'env' });
       const gone = await api.post('organizations/acme/projects', { name: 'short-lived' });
       await api.call('DELETE', `projects/${gone.body.data.id}`);
       await api.post('organizations/acme/projects', { name: 'lasting' });
+      const key = await api.post('organizations/acme/ssh-keys', { name: 'leftover', value: 'secret' });
+      const { keys } = await import('#platform/store/keys.ts');
+      await table.update(keys.sshKey(key.body.data.id), { set: { deletedAt: started } });
+      await runs.create(configured.id, { message: `${'m'.repeat(90)}\nsecond line` });
+      const variable = await api.post(`workspaces/${id}/vars`, { key: 'token', value: 'v', category: 'env' });
+      await api.call('DELETE', `workspaces/${id}/vars/${variable.body.data.id}`);
+      await api.call('DELETE', `workspaces/${id}`);
     });
     await api.post('organizations', { name: 'apart', email: 'a@b.example' });
     const foreign = await api.post('organizations/apart/projects', { name: 'not-yours' });
@@ -300,11 +344,16 @@ describe('the trail', () => {
     expect(await names('&include=names')).toEqual([
       ['var create', 'region', attributes.name],
       ['project create', undefined, undefined],
-      ['project destroy', undefined, undefined],
+      ['project destroy', 'short-lived', undefined],
       ['project create', 'lasting', undefined],
+      ['ssh_key create', undefined, undefined],
+      ['run create', 'm'.repeat(80), expect.any(String)],
+      ['var create', undefined, attributes.name],
+      ['var destroy', 'token', attributes.name],
+      ['workspace destroy', attributes.name, attributes.name],
       ['project update', undefined, undefined],
     ]);
-    expect((await names('')).map(([, name]) => name)).toEqual(Array(5).fill(undefined));
+    expect((await names('')).map(([, name]) => name)).toEqual(Array(10).fill(undefined));
     expect((await api.get(`${path}?include=actors`)).status).toBe(400);
   });
 
@@ -317,6 +366,7 @@ describe('the trail', () => {
   it.each([
     'since=yesterday',
     'since=2030-13-45T00:00:00Z',
+    'since=2030-01-01',
     'sort=newest',
     'page[number]=0',
     'page[number]=21',
@@ -337,12 +387,19 @@ describe('the trail', () => {
       allowed: true,
     });
     const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-    const [old, recent] = [daysAgo(91), daysAgo(30)];
-    for (const at of [old, recent]) await trail.keepEvent(event(at, 'apply'));
+    const [old, recent, last] = [daysAgo(91), daysAgo(30), daysAgo(29)];
+    for (const at of [old, recent, last]) await trail.keepEvent(event(at, 'apply'));
     await trail.keepEvent(event(recent, 'discard'));
-    const events = [];
-    for await (const { at, action } of trail.eventsSince('kept', daysAgo(400))) events.push([at, action]);
-    expect(events).toEqual([[recent, 'apply']]);
+    const read = async (direction?: 'backward') => {
+      const events = [];
+      for await (const { at, action } of trail.eventsSince('kept', daysAgo(400), direction)) events.push([at, action]);
+      return events;
+    };
+    expect(await read()).toEqual([
+      [recent, 'apply'],
+      [last, 'apply'],
+    ]);
+    expect(await read('backward')).toEqual((await read()).toReversed());
     const { keys } = await import('#platform/store/keys.ts');
     const item = await table.get<{ expiresAt: number }>(keys.auditEvent(event(recent, '')));
     expect(item?.expiresAt).toBe(Math.floor(Date.parse(recent) / 1000) + 90 * 86_400);
@@ -382,4 +439,75 @@ it("the trail never contains the name of another organization's workspace, regar
     [foreign, undefined],
     [own.id, own.attributes.name],
   ]);
+});
+
+describe('the trail of one of several organizations', () => {
+  const make = async (): Promise<string> => {
+    const name = uniqueName('several');
+    await api.post('organizations', { name, email: 'a@b.test' });
+    return name;
+  };
+  const of = (name: string, query = '', sent: Sent = {}) =>
+    api.get(`${path}?filter[organization][name]=${name}${query}`, sent);
+  const actionsIn = async (name: string) =>
+    ((await of(name)).body.data as Event[]).map(({ resource: { type, action, id } }) => `${type} ${action} ${id}`);
+
+  it('has to be named, begins with its creation, and contains changes of accounts of its members', async () => {
+    const [first, second] = [await make(), await make()];
+    const { status, body } = await api.get(path);
+    expect([status, body.errors[0].source]).toEqual([400, { parameter: 'filter[organization][name]' }]);
+    const { id } = (await api.post(`users/${api.userId}/authentication-tokens`, { description: 'x' })).body.data;
+    await api.patch('account/update', { username: 'owner' });
+    for (const name of [first, second])
+      expect(await actionsIn(name)).toEqual([
+        `organization create ${name}`,
+        `authentication_token create ${id}`,
+        'account update null',
+      ]);
+    expect((await of(first, '&filter[action]=nothing')).body.pagination).toEqual({
+      current_page: 1,
+      prev_page: null,
+      next_page: null,
+      total_pages: 1,
+      total_count: 0,
+    });
+    expect((await of(first, '&page[number]=20')).status).toBe(200);
+    expect((await of(first, '&since=')).body.data).toHaveLength(3);
+  });
+
+  it('is refused under a former name, and keeps the name of the time', async () => {
+    const [former, current] = [await make(), uniqueName('renamed')];
+    await api.patch(`organizations/${former}`, { name: current });
+    const { status, body } = await of(former);
+    expect([status, JSON.stringify(body)]).toEqual([410, expect.stringContaining(current)]);
+    expect(await actionsIn(current)).toEqual([`organization create ${former}`, `organization update ${former}`]);
+  });
+
+  it('is readable with a token for audit trails, which names no organization, but not from outside of an allowlist', async () => {
+    const name = await make();
+    const issued = await api.post(`organizations/${name}/authentication-token?token=audit-trails`);
+    const { token } = issued.body.data.attributes;
+    const outside = { token, address: '198.51.100.9' };
+    const statuses = async () => [(await api.get(path, { token })).status, (await api.get(path, outside)).status];
+    expect((await api.get(path, { token })).body.data).toHaveLength(2);
+    expect(await statuses(), 'without an allowlist').toEqual([200, 200]);
+    const list = { name: 'office', 'enforcement-scope': 'organization' };
+    const { id } = (await api.post(`organizations/${name}/cidr-range-lists`, list)).body.data;
+    await api.post(`cidr-range-lists/${id}/relationships/cidr-ranges`, { range: '192.0.2.0/24' });
+    expect(await statuses()).toEqual([200, 403]);
+    expect((await of(name, '', { address: '198.51.100.9' })).status, 'an owner').toBe(200);
+  });
+
+  it('is closed to a token for audit trails that lives longer than the organization allows', async () => {
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    const owner = actingAs(api, (await createToken(api.userId, 'expiring', inDays(20))).secret);
+    const name = uniqueName('several');
+    await owner.post('organizations', { name, email: 'a@b.test', 'max-ttl-enabled': true });
+    const issued = await owner.post(`organizations/${name}/authentication-token?token=audit-trails`);
+    const { token } = issued.body.data.attributes;
+    expect((await api.get(path, { token })).status).toBe(200);
+    const policies = [{ 'token-type': 'audit_trails', 'max-ttl-ms': 86_400_000 }];
+    await owner.patch(`organizations/${name}/token-ttl-policies`, { 'token-ttl-policies': policies });
+    expect((await api.get(path, { token })).status).toBe(401);
+  });
 });

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { ids, on, runHelpers } from '#test/support/runs.ts';
 
 /** Commit of a configuration: sent with the upload, included with its runs. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 const commit = {
   'commit-sha': 'ABCDEF0123456789abcdef0123456789abcdef01',

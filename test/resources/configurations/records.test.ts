@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
 import type { NewConfigurationVersion } from '#resources/configurations/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -11,10 +11,6 @@ const storage = await startStorage();
 const { putObject } = await import('#platform/store/bucket.ts');
 const table = await import('#platform/store/table.ts');
 const store = await import('#resources/configurations/records.ts');
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 const create = (workspaceId: string, change: Partial<NewConfigurationVersion> = {}) =>
   store.createConfigurationVersion({

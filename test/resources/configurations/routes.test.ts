@@ -1,9 +1,8 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gzipHead, startApi } from '#test/support/api.ts';
 
 const api = await startApi();
 const { putObject } = await import('#platform/store/bucket.ts');
-afterAll(() => api.close());
 
 const fromCli = { headers: { 'x-terraform-integration': 'cloud', 'terraform-version': '1.11.4' } };
 const create = async (workspaceId: string, attributes: object = {}, sent = {}) => {

@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Price } from '#resources/costs/bill.ts';
 import { decimal } from '#resources/costs/decimal.ts';
+import { type Serving, serve } from '#test/support/serve.ts';
 
 /** A server that answers like AWS (AWS Price List API: GetProducts), or as a test requires. */
 
@@ -13,7 +12,7 @@ interface Asked {
   authorization: string;
 }
 
-let server: Server;
+let server: Serving;
 let requests: Asked[];
 let answer: (request: Asked) => { status: number; body: string } | undefined;
 
@@ -43,7 +42,7 @@ const page = (...products: string[]) => ({
 beforeEach(async () => {
   requests = [];
   answer = () => page();
-  server = createServer(async (request, response) => {
+  server = await serve(async (request, response) => {
     let body = '';
     for await (const part of request) body += part;
     const { ServiceCode, Filters } = JSON.parse(body);
@@ -57,9 +56,8 @@ beforeEach(async () => {
     const reply = answer(one);
     if (reply) response.writeHead(reply.status, { 'content-type': 'application/x-amz-json-1.1' }).end(reply.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   Object.assign(process.env, {
-    AWS_ENDPOINT_URL_PRICING: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    AWS_ENDPOINT_URL_PRICING: server.url,
     AWS_REGION: 'eu-central-1',
     AWS_ACCESS_KEY_ID: 'key',
     AWS_SECRET_ACCESS_KEY: 'secret',
@@ -67,8 +65,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.useRealTimers();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 
 /** A module without cached prices. */

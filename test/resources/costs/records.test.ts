@@ -1,31 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newCostEstimate } from '#run/cost-estimate.ts';
 import type { Run } from '#run/run.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
-import { type Storage, startStorage } from '#test/support/storage.ts';
+import { startStorage } from '#test/support/storage.ts';
 import { type Change, planOf } from './support.ts';
 
-let aws: Aws;
-let storage: Storage;
-let estimateCosts: typeof import('#resources/costs/records.ts')['estimateCosts'];
-let runs: typeof import('#resources/runs/records.ts');
-let table: typeof import('#platform/store/table.ts');
-let bucket: typeof import('#platform/store/bucket.ts');
-let details: typeof import('#resources/costs/details-records.ts');
-beforeAll(async () => {
-  aws = await startAws();
-  storage = await startStorage();
-  ({ estimateCosts } = await import('#resources/costs/records.ts'));
-  runs = await import('#resources/runs/records.ts');
-  table = await import('#platform/store/table.ts');
-  bucket = await import('#platform/store/bucket.ts');
-  details = await import('#resources/costs/details-records.ts');
-});
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
+await startAws();
+const storage = await startStorage();
+const { estimateCosts } = await import('#resources/costs/records.ts');
+const runs = await import('#resources/runs/records.ts');
+const table = await import('#platform/store/table.ts');
+const bucket = await import('#platform/store/bucket.ts');
+const details = await import('#resources/costs/details-records.ts');
 
 let counter = 0;
 /** A run with a finished plan. */

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { newCostEstimate } from '#run/cost-estimate.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { planOf } from './support.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let estimateCosts: typeof import('#resources/costs/records.ts')['estimateCosts'];
-let putObject: typeof import('#platform/store/bucket.ts')['putObject'];
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  ({ estimateCosts } = await import('#resources/costs/records.ts'));
-  ({ putObject } = await import('#platform/store/bucket.ts'));
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+const { estimateCosts } = await import('#resources/costs/records.ts');
+const { putObject } = await import('#platform/store/bucket.ts');
 
 const at = '2026-01-01T00:00:00.000Z';
 const idOf = (runId: string) => runId.replace('run-', 'ce-');

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside } from './support.ts';
 
 /** Agents of pools with IP allowlists. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const poolOf = async (organization: string) => {
   const { id } = (await api.post(`organizations/${organization}/agent-pools`, { name: uniqueName('pool') })).body.data;

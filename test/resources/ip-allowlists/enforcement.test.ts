@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside, statusFrom } from './support.ts';
 
 /** Requests from inside and outside of an organization's IP allowlists. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const from = (path: string, address: string, token: string) => statusFrom(api, path, address, token);
 
@@ -163,7 +159,7 @@ const tokenOfRun = async (workspaceId: string): Promise<string> => {
   const { updateRun } = await import('#resources/runs/records.ts');
   const { hashSecret } = await import('#platform/store/id.ts');
   const token = `sfr_${id.replace('run-', '')}.plan.${'s'.repeat(43)}`;
-  await updateRun(id, { set: { 'plan.stateTokenHash': hashSecret(token) } });
+  await updateRun(id, { set: { 'plan.tokenHash': hashSecret(token) } });
   return token;
 };
 

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { ids } from '#test/support/runs.ts';
 import { makeOrganization } from './support.ts';
 
 /** Documents of IP allowlists; enforcement.test.ts tests their effect. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const lists = 'organizations/acme/cidr-range-lists';
 const newPool = async (organization = 'acme'): Promise<string> =>

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { AwsError } from '#infra/local/host/errors.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
@@ -18,29 +18,21 @@ interface Message {
   };
 }
 
-let api: Api;
-let notify: typeof import('#resources/notifications/handler.ts').handler;
 let messages: Message[] = [];
 let refusal: (address: string) => AwsError | undefined;
 const none = () => undefined;
 
-beforeAll(async () => {
-  api = await startApi();
-  notify = (await import('#resources/notifications/handler.ts')).handler;
-  api.aws.mail = async (message) => {
-    messages.push(message as Message);
-    const refused = refusal((message as Message).Destination.ToAddresses.join());
-    if (refused) throw refused;
-  };
-});
+const api = await startApi();
+const notify = (await import('#resources/notifications/handler.ts')).handler;
+api.aws.mail = async (message) => {
+  messages.push(message as Message);
+  const refused = refusal((message as Message).Destination.ToAddresses.join());
+  if (refused) throw refused;
+};
 beforeEach(() => {
   process.env.EMAIL_SENDER = 'terraform@example.com';
   messages = [];
   refusal = none;
-});
-afterAll(async () => {
-  delete process.env.EMAIL_SENDER;
-  await api.close();
 });
 
 const post = (workspaceId: string, change: object = {}, userIds?: string[]) =>
@@ -135,6 +127,8 @@ describe('a configuration', () => {
     expect((await users([{ type: 'users', id: 'user-stranger' }])).status).toBe(422);
     await notify({ id: 'e1', runId, ...created });
     expect(toOf()).toEqual([after.email]);
+    const { body } = await api.patch(`notification-configurations/${id}`, { enabled: true });
+    expect(body.data.relationships.users.data).toEqual([]);
     const many = Array.from({ length: 40 }, (_, n) => `person-${n}@outside.test`);
     await api.patch(`notification-configurations/${id}`, { 'email-addresses': many });
     await notify({ id: 'e2', runId, kind: 'run', trigger: 'run:created', status: 'planning' });

@@ -1,32 +1,22 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { isAccepted } from '#run/actions.ts';
 import type { RunEvent } from '#run/notifications/run.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 
 /** Notifications about runs: the recipients, once, and again until they are reached. */
 
-let api: Api;
-let server: TaskServer;
-let notify: typeof import('#resources/notifications/handler.ts').handler;
-beforeAll(async () => {
-  api = await startApi();
-  server = await startTaskServer();
-  notify = (await import('#resources/notifications/handler.ts')).handler;
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-});
+const api = await startApi();
+const server = await startTaskServer();
+const notify = (await import('#resources/notifications/handler.ts')).handler;
+process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
 beforeEach(() => {
   server.answer = status(200);
   server.requests.length = 0;
   api.aws.invoked.length = 0;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
 });
 
 const ref = (type: string, id: string) => ({ data: { type, id } });

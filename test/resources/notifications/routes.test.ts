@@ -1,25 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 
 /** Notification configurations, with a destination that is really called. */
 
-let api: Api;
-let server: TaskServer;
-beforeAll(async () => {
-  api = await startApi();
-  server = await startTaskServer();
-});
+const api = await startApi();
+const server = await startTaskServer();
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   server.answer = (_, response) => response.writeHead(200, { 'x-a': 'b', 'set-cookie': 'c=d' }).end('welcome');
   server.requests.length = 0;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
 });
 
 const values = (change: object = {}) => ({

@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { altered } from '#test/support/altered-text.ts';
 import { type Answered, startApi } from '#test/support/api.ts';
 
 const api = await startApi();
 const { handler: bootstrap } = await import('#resources/organizations/bootstrap.ts');
-afterAll(() => api.close());
 
 const use = async (secret: string, more: Record<string, string> = {}): Promise<Answered> =>
   api.call('POST', '/oauth/token', {

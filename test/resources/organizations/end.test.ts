@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { expect, it, vi } from 'vitest';
+import { startAws } from '#test/support/aws.ts';
 
 /** A deleted organization ends, even if the deletion is interrupted at any call. */
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+process.env.AWS_MAX_ATTEMPTS = '1';
+const store = {
   ...(await import('#removal/organizations.ts')),
   ...(await import('#resources/organizations/records.ts')),
   ...(await import('#resources/organizations/create.ts')),
@@ -17,17 +17,8 @@ const load = async () => ({
   ...(await import('#platform/store/table.ts')),
   ...(await import('#platform/store/keys.ts')),
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
-});
-beforeAll(async () => {
-  aws = await startAws();
-  process.env.AWS_MAX_ATTEMPTS = '1';
-  store = await load();
-  vi.spyOn(console, 'warn').mockImplementation(() => {});
-});
-afterAll(async () => {
-  vi.restoreAllMocks();
-  await aws.close();
-});
+};
+vi.spyOn(console, 'warn').mockImplementation(() => {});
 
 let count = 0;
 

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { on } from '#test/support/runs.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const create = async (name = uniqueName('org')) => {
   const answer = await api.post('organizations', { name, email: 'x@y.test' });
@@ -60,7 +56,6 @@ describe('organizations', () => {
     expect(answer.body.data.attributes).toMatchObject({ email: 'new@y.test', 'session-timeout': 60 });
     const cleared = await api.patch(`organizations/${id}`, { 'session-timeout': null });
     expect(cleared.body.data.attributes).toMatchObject({ email: 'new@y.test', 'session-timeout': null });
-    expect((await api.patch(`organizations/${id}`, { name: 'another-name' })).status).toBe(422);
     expect((await api.patch(`organizations/${id}`, { name: id })).status).toBe(200);
   });
 

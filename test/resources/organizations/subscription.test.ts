@@ -1,18 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Plans, and the routes for operators only. */
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
 
 describe('a subscription', () => {
   it('is the same by organization and by id, active without an end, and included on request', async () => {

@@ -1,20 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** `sso-max-token-age`: an organization rejects tokens of users whose last sign-in at the issuer is too old. */
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-let people: typeof import('#resources/sign-in/people.ts');
-let tokens: typeof import('#resources/users/tokens.ts');
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-  people = await import('#resources/sign-in/people.ts');
-  tokens = await import('#resources/users/tokens.ts');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
+const people = await import('#resources/sign-in/people.ts');
+const tokens = await import('#resources/users/tokens.ts');
 
 let name: string;
 beforeEach(async () => {

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Organizations that do not accept user tokens. */
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
 
 interface Named {
   id: string;

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { judgedRuns } from '#test/support/policy-runs.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof judgedRuns>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await judgedRuns(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await judgedRuns(api);
 
 const hostile = 'deny contains "<script>alert(1)</script>\\u001b[2J\\nnext"';
 

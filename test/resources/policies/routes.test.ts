@@ -1,11 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startApi, uniqueName } from '#test/support/api.ts';
 import { policyFiles, policySetOf } from '#test/support/policies.ts';
 import { ids } from '#test/support/runs.ts';
 
 const api = await startApi();
 const { maxPolicyBytes } = await import('#resources/policies/records.ts');
-afterAll(() => api.close());
 
 const all = 'organizations/acme/policies';
 const create = async (attributes: object = {}, relationships: object = {}) => {
@@ -47,6 +46,16 @@ describe('a policy', () => {
     expect((await api.post(all, old)).body.data.attributes['enforcement-level']).toBe('hard-mandatory');
   });
 
+  it('in Sentinel has no query; one in Rego keeps it, also in a set of kind sentinel', async () => {
+    const queryOf = async (source: string) => {
+      const { id } = (await api.post(all, { name: uniqueName('p') })).body.data;
+      await api.call('PUT', `policies/${id}/upload`, { body: source });
+      return (await api.patch(`policies/${id}`, { query: 'data.a.deny' })).body.data.attributes.query;
+    };
+    expect(await queryOf('main = rule { true }')).toBeNull();
+    expect(await queryOf('# deny\npackage a\ndeny if false')).toBe('data.a.deny');
+  });
+
   it('can be changed and deleted', async () => {
     const { id, attributes } = await create();
     const changed = await api.patch(`policies/${id}`, { query: 'data.b.deny', 'enforcement-level': 'mandatory' });
@@ -71,9 +80,78 @@ describe('a policy', () => {
     expect([status, body]).toEqual([200, source]);
     const large = await api.call('PUT', `policies/${id}/upload`, { body: 'x'.repeat(maxPolicyBytes + 1) });
     expect([large.status, large.body.errors[0].status]).toEqual([413, '413']);
-    expect((await api.call('PUT', `policies/${id}/upload`, { body: '' })).status).toBe(200);
-    const binary = Buffer.from([0xff, 0xfe]).toString('latin1');
-    expect((await api.call('PUT', `policies/${id}/upload`, { body: binary })).status).toBe(200);
+  });
+
+  it('keeps its source if the uploaded one does not compile', async () => {
+    const { id } = await create();
+    const upload = (body: string) => api.call('PUT', `policies/${id}/upload`, { body });
+    const good = 'package terraform\ndeny := []\n';
+    expect((await upload(good)).body.data.attributes['uncompiled-reason']).toBeNull();
+    for (const [source, detail] of [
+      ['package terraform\ndeny contains', 'The policy does not compile: policy.rego line 2: '],
+      ['package terraform\ndeny := http.send({})', 'undefined function http.send'],
+      ['', 'empty module'],
+      [Buffer.from([0xff, 0xfe]).toString('latin1'), 'policy.rego line 1: '],
+    ] as const) {
+      const { status, body } = await upload(source);
+      expect([status, body.errors[0].source]).toEqual([422, { pointer: '/' }]);
+      expect(body.errors[0].detail).toContain(detail);
+    }
+    const patched = await api.patch(`policies/${id}`, { query: 'data.terraform..deny' });
+    expect(patched.body.errors[0]).toMatchObject({
+      source: { pointer: '/data/attributes/query' },
+      detail: expect.stringContaining('does not compile: query data.terraform..deny: '),
+    });
+    const { id: other } = await create({ query: 'data.terraform..deny' });
+    const { body } = await api.call('PUT', `policies/${other}/upload`, { body: good });
+    expect(body.errors[0].detail).toContain('compile: query data.terraform..deny: ');
+    expect((await api.get(`policies/${id}/download`)).body).toBe(good);
+  });
+
+  it('is compiled in the language of each of its policy sets', async () => {
+    const { id } = await create();
+    const old = 'package terraform\ndeny[msg] { msg := "x" }';
+    const upload = async () => (await api.call('PUT', `policies/${id}/upload`, { body: old })).status;
+    const policies = { data: [{ type: 'policies', id }] };
+    const setOf = (version: string) => {
+      const attributes = { name: uniqueName('set'), kind: 'opa', 'policy-tool-version': version };
+      return api.post('organizations/acme/policy-sets', attributes, { policies });
+    };
+    expect(await upload()).toBe(422);
+    const { id: set } = (await setOf('0.44.0')).body.data;
+    expect(await upload()).toBe(200);
+    const at = '/data/relationships/policies';
+    expect((await setOf('latest')).body.errors[0]).toMatchObject({ status: '422', source: { pointer: at } });
+    const newer = { 'policy-tool-version': 'latest' };
+    const updated = await api.patch(`policy-sets/${set}`, newer);
+    const pointer = '/data/attributes/policy-tool-version';
+    expect(updated.body.errors[0]).toMatchObject({ status: '422', source: { pointer } });
+    const empty = (await api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa' })).body
+      .data;
+    const added = await api.call('POST', `policy-sets/${empty.id}/relationships/policies`, { body: policies });
+    expect(added.body.errors[0].detail).toContain('The policies do not compile in this set: ');
+    await api.call('PUT', `policies/${id}/upload`, { body: 'package terraform\ndeny := []' });
+    expect((await api.patch(`policy-sets/${set}`, newer)).status).toBe(200);
+    expect((await api.call('POST', `policy-sets/${empty.id}/relationships/policies`, { body: policies })).status).toBe(
+      204,
+    );
+  });
+
+  it('is accepted without an engine, and shows that it was not compiled', async () => {
+    const { id } = await create({ kind: 'sentinel' });
+    const upload = (body: string) => api.call('PUT', `policies/${id}/upload`, { body });
+    const sentinel = await upload('main = rule { true }');
+    expect(sentinel.body.data.attributes['uncompiled-reason']).toContain('Sentinel policies are compiled only in runs');
+    const rego = await upload('package terraform\ndeny := []');
+    expect(rego.body.data.attributes['uncompiled-reason']).toBeNull();
+    process.env.COMPILE_POLICIES_FUNCTION = '';
+    try {
+      const { status, body } = await upload('package terraform\ndeny contains');
+      expect(status).toBe(200);
+      expect(body.data.attributes['uncompiled-reason']).toBe('the platform could not compile it');
+    } finally {
+      process.env.COMPILE_POLICIES_FUNCTION = 'CompilePoliciesFunction';
+    }
   });
 
   it('is rejected for invalid fields', async () => {

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Related } from '#resources/policies/set-records.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 
-let aws: Aws;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const aws = await startAws();
+const store = {
   ...(await import('#resources/policies/set-records.ts')),
   ...(await import('#resources/variables/set-records.ts')),
   ...(await import('#resources/run-tasks/records.ts')),
   ...(await import('#resources/run-tasks/workspace-tasks.ts')),
-});
-beforeAll(async () => {
-  aws = await startAws();
-  store = await load();
-});
-afterAll(() => aws.close());
+};
 
 let n = 0;
 const unique = (prefix: string) => `${prefix}-${String(++n).padStart(16, '0')}`;

@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { archive, policyFiles, policySetOf, uploadVersion } from '#test/support/policies.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const all = 'organizations/acme/policy-sets';
 const create = async (attributes: object = {}, relationships: object = {}) => {
@@ -59,6 +55,17 @@ describe('a policy set', () => {
     const { included } = (await api.get(`policy-sets/${policySet.id}?include=${include}`)).body;
     expect(ids(included).sort()).toEqual([workspace.id, other.id, project].sort());
     expect((await api.get(`policy-sets/${policySet.id}?include=nothing`)).status).toBe(400);
+  });
+
+  it('of kind sentinel loses the version of its evaluation when it returns to the policy check', async () => {
+    const { id, attributes } = await create({
+      ...{ kind: 'sentinel', 'agent-enabled': true, overridable: true, 'policy-tool-version': '0.44.0' },
+    });
+    expect(attributes).toMatchObject({ overridable: true, 'policy-tool-version': '0.44.0' });
+    const { body } = await api.patch(`policy-sets/${id}`, { 'agent-enabled': false });
+    expect(body.data.attributes).toMatchObject({ overridable: null, 'policy-tool-version': null });
+    const again = await api.patch(`policy-sets/${id}`, { 'agent-enabled': false, 'policy-tool-version': '0.44.0' });
+    expect(again.body.data.attributes['policy-tool-version']).toBe('0.44.0');
   });
 
   it('changes, and is deleted', async () => {
@@ -118,7 +125,6 @@ describe('a policy set', () => {
   it('is rejected for unsupported settings, naming the field', async () => {
     for (const [input, field, detail] of [
       [{ 'vcs-repo': { identifier: 'a/b' } }, 'vcs-repo/oauth-token-id', 'is missing'],
-      [{ kind: 'sentinel', 'agent-enabled': true }, 'agent-enabled', 'kind opa'],
       [{ kind: 'tfpolicy' }, 'kind', 'must be one of'],
       [{ 'policies-path': '../up' }, 'policies-path', 'without ".."'],
       [{ 'policy-tool-version': 'newest' }, 'policy-tool-version', 'exact version'],
@@ -199,6 +205,7 @@ describe('a policy set version', () => {
         'policies.hcl line 1: policy "a" has no query',
       ],
       [await packed({ '../a.rego': '' }), 'is outside the policy set'],
+      [await packed(policyFiles('deny contains')), 'The policies do not compile: sizes.rego line 3: '],
       [new TextEncoder().encode('no archive'), 'gzip-compressed tar'],
     ] as const) {
       const version = await uploadVersion(api, id, content);

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { selects, type TagSelector } from '#resources/policies/select-by-tags.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
-let api: Api;
-let policySetsOf: typeof import('#resources/policies/set-records.ts').policySetsOf;
-beforeAll(async () => {
-  api = await startApi();
-  policySetsOf = (await import('#resources/policies/set-records.ts')).policySetsOf;
-});
-afterAll(() => api.close());
+const api = await startApi();
+const policySetsOf = (await import('#resources/policies/set-records.ts')).policySetsOf;
 
 const selector = (key: string, value: string | null = null, exclude = false) => ({
   'tag-key': key,

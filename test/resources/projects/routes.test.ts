@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const newProject = async (attributes: object = {}, relationships: object = {}, organization = 'acme') => {
   const path = `organizations/${organization}/projects`;

@@ -1,14 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const modules = 'organizations/acme/registry-modules';
 
@@ -30,7 +26,7 @@ const publish = async (name: string, version: string, content: Uint8Array): Prom
 
 const files = {
   'main.tf': 'variable "size" {\n  type = number\n  default = 3\n}\nresource "null_resource" "a" {}\n',
-  'outputs.tf': 'output "id" {\n  description = "its id"\n  value = 1\n}\n',
+  'outputs.tf': 'output "id" {\n  description = <<EOT\nits id\nEOT\n  value = 1\n}\n',
   'README.md': '# A module\n',
   'modules/part/main.tf': 'variable "name" {}\n',
   'modules/part/README.md': '# A part\n',
@@ -160,12 +156,16 @@ describe('a module', () => {
     const { document, path } = await newModule();
     expect(document.attributes).toMatchObject({
       'publishing-mechanism': 'non_vcs',
-      'vcs-repo': null,
       'test-config': null,
     });
+    expect(document.attributes).not.toHaveProperty('vcs-repo');
     const { connectModule, getModule } = await import('#resources/registry/modules/records.ts');
     const repository = { identifier: 'acme/vpc', branch: '' } as never;
-    await connectModule((await getModule(document.id)) as never, repository, 'v');
+    const connected = await connectModule((await getModule(document.id)) as never, {
+      vcsRepo: repository,
+      tagPrefix: 'v',
+    });
+    expect(connected).toMatchObject({ id: document.id, vcsRepo: repository, tagPrefix: 'v' });
     expect(await statuses(path)).toMatchObject({
       'publishing-mechanism': 'git_tag',
       'vcs-repo': { identifier: 'acme/vpc', tags: true, 'tag-prefix': 'v' },
@@ -192,7 +192,9 @@ describe('a module', () => {
     expect(await refused({ 'registry-name': 'public' })).toEqual([422, namespace]);
     expect(await refused({ 'registry-name': 'private', namespace: 'other' })).toEqual([422, namespace]);
     expect(await refused({ 'registry-name': 'private', namespace: 'acme' })).toEqual([201, undefined]);
-    expect((await refused({ 'registry-name': 'public', namespace: 'x', 'no-code': true }))[0]).toBe(422);
+    await api.post(modules, { name: 'open', provider: 'aws', 'registry-name': 'public', namespace: 'hashicorp' });
+    const version = await api.post(`${modules}/public/hashicorp/open/aws/versions`, { version: '1.0.0' });
+    expect([version.status, version.body.errors[0].detail]).toEqual([422, expect.stringContaining('public registry')]);
     const { body } = await api.post(modules, { name: uniqueName('vpc'), provider: 'aws' });
     expect(body.data.attributes).toMatchObject({ 'registry-name': 'private', namespace: 'acme', 'no-code': false });
   });
@@ -304,7 +306,6 @@ describe('a module', () => {
     [{ name: 'a', provider: 'aws', namespace: 'acme' }, 'registry-name'],
     [{ name: 'a', provider: 'aws', 'registry-name': 'private', namespace: 'other' }, 'namespace'],
     [{ name: 'a', provider: 'aws', 'no-code': 'yes' }, 'no-code'],
-    [{ name: 'a', provider: 'aws', 'registry-name': 'public', namespace: 'hashicorp', 'no-code': true }, 'no-code'],
     [{ name: 'a', provider: 'aws', 'vcs-repo': { identifier: 'x' } }, 'vcs-repo'],
   ])('is rejected with the name of the field: %j', async (attributes, field) => {
     const { status, body } = await api.post(modules, attributes);

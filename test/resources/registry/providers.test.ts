@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-let api: Api;
-let armor: string;
-let keyId: string;
 const gpgKeys = '/api/registry/private/v2/gpg-keys';
 
 const rsaKey = async () => {
@@ -19,16 +16,13 @@ const rsaKey = async () => {
   return { armored: publicKey.armor(), id: publicKey.getKeyID().toHex().toUpperCase() };
 };
 
-beforeAll(async () => {
-  api = await startApi();
-  const key = await rsaKey();
-  armor = key.armored;
-  const response = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
-  expect(response.status).toBe(201);
-  keyId = response.body.data.attributes['key-id'];
-  expect(keyId).toBe(key.id);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const key = await rsaKey();
+const armor = key.armored;
+const response = await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armor });
+expect(response.status).toBe(201);
+const keyId = response.body.data.attributes['key-id'];
+expect(keyId).toBe(key.id);
 
 const providers = 'organizations/acme/registry-providers';
 const sha256 = (content: string) => createHash('sha256').update(content).digest('hex');
@@ -95,6 +89,11 @@ describe('a version of a provider', () => {
     };
     expect(await offered()).toEqual([200, 0]);
     expect((await api.get(`${protocol}/1.2.0/download/linux/amd64`)).status).toBe(404);
+    // An accepted binary does not change while the signature is missing.
+    await put(upload, 'forged');
+    expect(await offered()).toEqual([200, 0]);
+    const one = await api.get(`${path}/versions/1.2.0/platforms/linux/amd64`);
+    expect(one.body.data.attributes['status-message']).toBeNull();
     await put(version.links['shasums-sig-upload'], 'signature');
     expect(await offered()).toEqual([200, 1]);
   });
@@ -194,6 +193,9 @@ describe('a version of a provider', () => {
     expect(silent.body.data.attributes.protocols).toEqual(['5.0']);
     const wrong = await api.post(`${path}/versions`, { version: '3.0.0', 'key-id': 'a key', protocols: ['5.0'] });
     expect(wrong.body.errors[0].source.pointer).toBe('/data/attributes/key-id');
+    await api.post(providers, { name: 'open', namespace: 'hashicorp', 'registry-name': 'public' });
+    const open = await api.post(`${providers}/public/hashicorp/open/versions`, version);
+    expect([open.status, JSON.stringify(open.body)]).toEqual([403, expect.stringContaining('the public registry')]);
   });
 });
 

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
-let api: Api;
-let runs: Awaited<ReturnType<typeof runHelpers>>;
-let help: Awaited<ReturnType<typeof taskHelpers>>;
-let task: Awaited<ReturnType<typeof help.task>>;
-beforeAll(async () => {
-  api = await startApi();
-  runs = await runHelpers(api);
-  help = await taskHelpers();
-  task = await help.task();
-});
+const api = await startApi();
+const runs = await runHelpers(api);
+const help = await taskHelpers();
+const task = await help.task();
 beforeEach(() => {
   api.aws.sent.length = 0;
 });
-afterAll(() => api.close());
 
 /** A run that waits for its task. */
 const waiting = async () => {

@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
-import { payloadKeys, signatureOf, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
+import { payloadKeys, signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 
-let api: Api;
-let server: TaskServer;
-beforeAll(async () => {
-  api = await startApi();
-  server = await startTaskServer();
-});
+const api = await startApi();
+const server = await startTaskServer();
 beforeEach(() => {
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
   server.answer = status(200);
   server.requests.length = 0;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await api.close();
 });
 
 const tasks = 'organizations/acme/tasks';

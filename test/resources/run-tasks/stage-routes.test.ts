@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
 import { altered } from '#test/support/altered-text.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
-let api: Api;
-let runs: Awaited<ReturnType<typeof runHelpers>>;
-let help: Awaited<ReturnType<typeof taskHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  runs = await runHelpers(api);
-  help = await taskHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const runs = await runHelpers(api);
+const help = await taskHelpers();
 
 /** A run at its post-plan stage, which has one task. */
 const asking = async () => {

@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { TaskStage } from '#run/check-record.ts';
 import { readTaskStageId } from '#run/task-stages.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 
-let aws: Aws;
-let tasks: typeof import('#resources/run-tasks/records.ts');
-let ofWorkspaces: typeof import('#resources/run-tasks/workspace-tasks.ts');
-let stages: typeof import('#resources/run-tasks/stages.ts');
-let results: typeof import('#resources/run-tasks/results.ts');
-beforeAll(async () => {
-  aws = await startAws();
-  tasks = await import('#resources/run-tasks/records.ts');
-  ofWorkspaces = await import('#resources/run-tasks/workspace-tasks.ts');
-  stages = await import('#resources/run-tasks/stages.ts');
-  results = await import('#resources/run-tasks/results.ts');
-});
-afterAll(() => aws.close());
+const aws = await startAws();
+const tasks = await import('#resources/run-tasks/records.ts');
+const ofWorkspaces = await import('#resources/run-tasks/workspace-tasks.ts');
+const stages = await import('#resources/run-tasks/stages.ts');
+const results = await import('#resources/run-tasks/results.ts');
 
 let n = 0;
 const organization = () => `org-${++n}`;

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { ids, on, runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 describe('run lists', () => {
   it('show the newest first, in pages', async () => {
@@ -185,7 +180,7 @@ describe('the organization’s queue', () => {
     expect(queue.meta.pagination['total-count']).toBe(queue.data.length);
   });
 
-  it('shows how many runs are ahead of a pending run, as the run itself does', async () => {
+  it('shows how many runs are ahead of a pending run, as the run itself and the answer to its creation do', async () => {
     const { id } = await help.ready();
     const speculative = await help.create(id, { 'plan-only': true });
     const [first, second, third] = [await help.create(id), await help.create(id), await help.create(id)];
@@ -198,6 +193,7 @@ describe('the organization’s queue', () => {
     const expected = { [first.id]: 0, [second.id]: 1, [third.id]: 2 };
     expect(await positions('organizations/acme/runs/queue')).toEqual(expected);
     expect(await positions(`runs/${third.id}`)).toEqual({ [third.id]: 2 });
+    expect([first, second, third].map((run) => run.attributes['position-in-queue'])).toEqual([0, 1, 2]);
     const { data } = (await api.get(`runs/${speculative.id}`)).body;
     expect(data.attributes['position-in-queue']).toBe(0);
   });

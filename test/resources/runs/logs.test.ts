@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Key } from '#platform/store/keys.ts';
-import { type Aws, startAws } from '#test/support/aws.ts';
+import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
-let aws: Aws;
-let logs: typeof import('#resources/runs/logs.ts');
-let table: typeof import('#platform/store/table.ts');
-beforeAll(async () => {
-  aws = await startAws();
-  logs = await import('#resources/runs/logs.ts');
-  table = await import('#platform/store/table.ts');
-});
-afterAll(() => aws.close());
+await startAws();
+const logs = await import('#resources/runs/logs.ts');
+const table = await import('#platform/store/table.ts');
 
 let n = 0;
 const newLog = async (...pieces: string[]) => {

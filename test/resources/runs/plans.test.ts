@@ -1,21 +1,16 @@
+import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { logPath } from '#resources/runs/log-links.ts';
 import type { Run } from '#run/run.ts';
 import { altered } from '#test/support/altered-text.ts';
-import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { eventOf, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-let api: Api;
-let store: typeof import('#resources/runs/records.ts');
 let run: Run;
-let logs: typeof import('#resources/runs/logs-handler.ts')['handler'];
-beforeAll(async () => {
-  api = await startApi();
-  store = await import('#resources/runs/records.ts');
-  logs = (await import('#resources/runs/logs-handler.ts')).handler;
-});
-afterAll(() => api.close());
+const api = await startApi();
+const store = await import('#resources/runs/records.ts');
+const logs = (await import('#resources/runs/logs-handler.ts')).handler;
 
 const fresh = async (): Promise<Run> => {
   const { id } = await api.workspace();
@@ -148,8 +143,10 @@ describe('plans and applies', () => {
 
 describe('logs', () => {
   const text = '\u0002line 1\nüline 2\n\u0003';
-  const get = async (path: string) => {
-    const { statusCode, headers, body, isBase64Encoded } = await logs(eventOf('GET', path) as APIGatewayProxyEventV2);
+  const get = async (path: string, sent: Record<string, string> = {}) => {
+    const event = eventOf('GET', path) as APIGatewayProxyEventV2;
+    const asked = { ...event, headers: { ...event.headers, ...sent } };
+    const { statusCode, headers, body, isBase64Encoded } = await logs(asked);
     expect(isBase64Encoded).toBe(true);
     return { status: statusCode, headers, bytes: Buffer.from(body ?? '', 'base64') };
   };
@@ -220,6 +217,30 @@ describe('logs', () => {
     }
     for (const query of ['', '?limit=-1&offset=x', '?limit=0', '?offset=1e3']) {
       expect((await get(`${url}${query}`)).status).toBe(200);
+    }
+  });
+
+  it('have a size once they are stored, and long pieces are compressed for readers who accept it', async () => {
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const { objects } = await import('#platform/store/keys.ts');
+    const stored = await fresh();
+    const path = logPath(stored, 'plan');
+    const whole = Buffer.from(`\u0002${'a line\n'.repeat(20_000)}\u0003`);
+    await putObject(objects.artifact(stored.id, 'plan', 'log'), new Uint8Array(whole));
+    await store.updateRun(stored.id, { set: { 'plan.status': 'running' } });
+    expect((await get(path)).headers).not.toHaveProperty('x-log-size');
+    await store.updateRun(stored.id, { set: { 'plan.status': 'finished', 'plan.report': report(['log']) } });
+    const gzip = { 'accept-encoding': 'gzip, br' };
+    const last = await get(`${path}?limit=100000&offset=${whole.length - 100_000}`, gzip);
+    expect(last.headers).toMatchObject({ 'x-log-size': String(whole.length), 'content-encoding': 'gzip' });
+    expect(gunzipSync(last.bytes).equals(whole.subarray(-100_000))).toBe(true);
+    for (const [query, sent] of [
+      ['?limit=65536', gzip],
+      ['?limit=100000', { 'accept-encoding': 'gzip;q=0' }],
+    ] as const) {
+      const plain = await get(`${path}${query}`, sent);
+      expect(plain.headers).not.toHaveProperty('content-encoding');
+      expect(plain.bytes.equals(whole.subarray(0, plain.bytes.length))).toBe(true);
     }
   });
 

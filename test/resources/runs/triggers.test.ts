@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 const sourceable = (id: string) => ({ sourceable: { data: { type: 'workspaces', id } } });
 const connect = (from: string, to: string, sent = {}) =>

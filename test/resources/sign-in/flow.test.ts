@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
-import { type Issuer, startIssuer } from '#test/support/issuer.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
+import { startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, codeIn, configure } from './support.ts';
 
 /** Sign-in at a real provider. */
 
-let api: Api;
-let issuer: Issuer;
-beforeAll(async () => {
-  api = await startApi();
-  issuer = await startIssuer();
-  issuer.trust(callback);
-});
-afterAll(async () => {
-  await issuer.close();
-  await api.close();
-});
+const api = await startApi();
+const issuer = await startIssuer();
+issuer.trust(callback);
 
 const ada = { sub: 'ada-1', email: 'Ada@Example.test', email_verified: true, preferred_username: 'ada' };
 beforeEach(() => {
@@ -124,8 +116,8 @@ describe('terraform login', () => {
     });
     const page = await browser.open(`/oauth/authorization?${parameters}`);
     expect(page.text).toContain('Sign in with Example');
-    const [, href = ''] = /href="(sign-in\?[^"]+)"/.exec(page.text) ?? [];
-    const began = await browser.open(`/oauth/${href.replaceAll('&amp;', '&')}`);
+    const [, href = ''] = /href="\.\.(\/oauth\/sign-in\?[^"]+)"/.exec(page.text) ?? [];
+    const began = await browser.open(href.replaceAll('&amp;', '&'));
     const consent = await browser.come(await issuer.visit(began.location));
     expect(consent).toMatchObject({ status: 200, location: '' });
     expect(consent.text).toContain('<strong>ada@example.test</strong>');
@@ -221,8 +213,10 @@ describe('sign-in is rejected', () => {
   it('with a message when no issuer is configured', async () => {
     configure(undefined, issuer);
     expect((await new Browser().begin()).text).toContain('Single sign-on is not configured');
-    expect(JSON.parse((await new Browser().open('/oauth/issuer')).text)).toEqual({ name: null });
+    expect(JSON.parse((await new Browser().open('/oauth/ways')).text)).toEqual({ ways: [] });
     configure({}, issuer);
-    expect(JSON.parse((await new Browser().open('/oauth/issuer')).text)).toEqual({ name: 'Example' });
+    expect(JSON.parse((await new Browser().open('/oauth/ways')).text)).toEqual({
+      ways: [{ name: 'Example', path: '/oauth/sign-in' }],
+    });
   });
 });

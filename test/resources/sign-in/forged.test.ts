@@ -1,8 +1,7 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
+import { serve } from '#test/support/serve.ts';
 import { Browser, configure } from './support.ts';
 
 /** Responses of a faulty or forged issuer, which no well-behaved provider sends. */
@@ -22,35 +21,24 @@ const signed = (
   return `${text}.${sign('sha256', Buffer.from(text), key).toString('base64url')}`;
 };
 
-let api: Api;
-let server: Server;
 let url: string;
 /** Responses by path: a document, or a status. */
 let answers: Record<string, Document | number>;
 let paths: string[];
 let published: { publicKey: KeyObject };
 
-beforeAll(async () => {
-  api = await startApi();
-  server = createServer((request, response) => {
-    const path = request.url ?? '/';
-    paths.push(path);
-    const answer = answers[path];
-    if (typeof answer === 'number' || !answer) return response.writeHead(answer ?? 404).end('<html>');
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-});
-afterAll(async () => {
-  server.closeAllConnections();
-  server.close();
-  await api.close();
-});
-
 let path = 0;
+await startApi();
+const server = await serve((request, response) => {
+  const path = request.url ?? '/';
+  paths.push(path);
+  const answer = answers[path];
+  if (typeof answer === 'number' || !answer) return response.writeHead(answer ?? 404).end('<html>');
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+});
 beforeEach(() => {
   // A new issuer per test, because functions cache an issuer's metadata.
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${++path}`;
+  url = `${server.url}/${++path}`;
   paths = [];
   published = ours;
   const at = (name: string) => `${url}/${name}`;

@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
-import { type Account, type Issuer, startIssuer } from '#test/support/issuer.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
+import { type Account, startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
 /** Effects of a sign-in: accepted invitations, and teams mapped by the issuer's groups. */
 
-let api: Api;
-let issuer: Issuer;
-let createToken: typeof import('#resources/users/tokens.ts').createToken;
-beforeAll(async () => {
-  api = await startApi();
-  ({ createToken } = await import('#resources/users/tokens.ts'));
-  issuer = await startIssuer();
-  issuer.trust(callback);
-});
-afterAll(async () => {
-  await issuer.close();
-  await api.close();
-});
+const api = await startApi();
+const { createToken } = await import('#resources/users/tokens.ts');
+const issuer = await startIssuer();
+issuer.trust(callback);
 beforeEach(() => configure({ groupsClaim: 'groups' }, issuer));
 
 let people = 0;

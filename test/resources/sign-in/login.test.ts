@@ -1,24 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { type Api, eventOf, startApi } from '#test/support/api.ts';
+import { eventOf, startApi } from '#test/support/api.ts';
 
-let api: Api;
-let store: typeof import('#platform/store/table.ts') &
+const api = await startApi();
+const { handler } = await import('#public-api/sign-in.ts');
+const store: typeof import('#platform/store/table.ts') &
   typeof import('#platform/store/id.ts') &
-  typeof import('#resources/users/tokens.ts');
-let handler: typeof import('#public-api/sign-in.ts')['handler'];
-beforeAll(async () => {
-  api = await startApi();
-  ({ handler } = await import('#public-api/sign-in.ts'));
-  store = {
-    ...(await import('#platform/store/table.ts')),
-    ...(await import('#platform/store/id.ts')),
-    ...(await import('#resources/users/tokens.ts')),
-  };
-});
-afterAll(() => api.close());
+  typeof import('#resources/users/tokens.ts') = {
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/id.ts')),
+  ...(await import('#resources/users/tokens.ts')),
+};
 
 type Fields = Record<string, string>;
 const form = (fields: Fields): string => new URLSearchParams(fields).toString();

@@ -1,36 +1,26 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import type { SignInSettings } from '#platform/environment.ts';
-import { clientSecret, forgetClientSecret } from '#resources/sign-in/settings.ts';
+import { beforeEach, expect, it, vi } from 'vitest';
+import type { OidcSettings } from '#platform/environment.ts';
+import { clientSecret, forgetClientSecret } from '#resources/sign-in/oidc/settings.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** The client's secret in Parameter Store. */
 
-let server: Server;
 let requests: { target: string | undefined; input: unknown }[];
 let value: string;
 
-beforeAll(async () => {
-  server = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
-    const input = JSON.parse(Buffer.concat(parts).toString());
-    requests.push({ target: request.headers['x-amz-target'] as string, input });
-    if (value) return response.writeHead(200).end(JSON.stringify({ Parameter: { Name: input.Name, Value: value } }));
-    response.writeHead(400).end('{"__type":"ParameterNotFound"}');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  Object.assign(process.env, {
-    AWS_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_ENDPOINT_URL_SSM: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  });
+const server = await serve(async (request, response) => {
+  const parts: Buffer[] = [];
+  for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
+  const input = JSON.parse(Buffer.concat(parts).toString());
+  requests.push({ target: request.headers['x-amz-target'] as string, input });
+  if (value) return response.writeHead(200).end(JSON.stringify({ Parameter: { Name: input.Name, Value: value } }));
+  response.writeHead(400).end('{"__type":"ParameterNotFound"}');
 });
-afterAll(() => {
-  vi.useRealTimers();
-  server.closeAllConnections();
-  server.close();
+Object.assign(process.env, {
+  AWS_REGION: 'us-east-1',
+  AWS_ACCESS_KEY_ID: 'test',
+  AWS_SECRET_ACCESS_KEY: 'test',
+  AWS_ENDPOINT_URL_SSM: server.url,
 });
 beforeEach(() => {
   forgetClientSecret();
@@ -38,7 +28,7 @@ beforeEach(() => {
   value = 'first\n';
 });
 
-const settings = { clientSecretParameter: '/stepform/secret' } as SignInSettings;
+const settings = { clientSecretParameter: '/stepform/secret' } as OidcSettings;
 
 it('sign-in reads the client secret decrypted, caches it, and reads it again after a while', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
@@ -58,5 +48,5 @@ it('sign-in reads the client secret decrypted, caches it, and reads it again aft
 it('sign-in fails when the configured client secret is missing', async () => {
   value = '';
   await expect(clientSecret(settings)).rejects.toThrow('ParameterNotFound');
-  expect(await clientSecret({} as SignInSettings)).toBeUndefined();
+  expect(await clientSecret({} as OidcSettings)).toBeUndefined();
 });

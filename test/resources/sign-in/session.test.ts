@@ -1,21 +1,13 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
-import { type Issuer, startIssuer } from '#test/support/issuer.ts';
+import { beforeEach, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
+import { startIssuer } from '#test/support/issuer.ts';
 import { Browser, callback, configure } from './support.ts';
 
 /** The session of a user signed in on the web page. */
 
-let api: Api;
-let issuer: Issuer;
-beforeAll(async () => {
-  api = await startApi();
-  issuer = await startIssuer();
-  issuer.trust(callback);
-});
-afterAll(async () => {
-  await issuer.close();
-  await api.close();
-});
+const api = await startApi();
+const issuer = await startIssuer();
+issuer.trust(callback);
 beforeEach(() => {
   issuer.account = { sub: 'owner-1', email: 'owner@acme.test', email_verified: true };
   configure({}, issuer);

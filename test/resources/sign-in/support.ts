@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import type { SignInSettings } from '#platform/environment.ts';
+import type { OidcSettings, SignInSettings } from '#platform/environment.ts';
 import { type Answered, eventOf } from '#test/support/api.ts';
 import type { Issuer } from '#test/support/issuer.ts';
 
@@ -9,19 +9,13 @@ import type { Issuer } from '#test/support/issuer.ts';
 export const callback = 'https://api.example.test/oauth/callback';
 
 export const configure = (
-  settings: Partial<SignInSettings> | undefined,
+  settings: (Partial<Omit<SignInSettings, 'oidc'>> & Partial<OidcSettings>) | undefined,
   { url, clientId, clientSecret }: Issuer,
 ): void => {
-  const standard = {
-    issuer: url,
-    clientId,
-    clientSecret,
-    name: 'Example',
-    scopes: 'openid email profile groups',
-    emailDomains: [],
-    trustEmails: false,
-  };
-  process.env.SIGN_IN = settings ? JSON.stringify({ ...standard, ...settings }) : '';
+  const { emailDomains = [], trustEmails = false, baseUrl, ...oidc } = settings ?? {};
+  const standard = { issuer: url, clientId, clientSecret, name: 'Example', scopes: 'openid email profile groups' };
+  const chosen: SignInSettings = { emailDomains, trustEmails, baseUrl, oidc: { ...standard, ...oidc } };
+  process.env.SIGN_IN = settings ? JSON.stringify(chosen) : '';
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
 };
 
@@ -45,7 +39,9 @@ export class Browser {
       token = null,
     }: { method?: string; body?: Record<string, string>; token?: string | null } = {},
   ): Promise<Seen> {
-    const { handler } = await import('#public-api/sign-in.ts');
+    const { handler } = await (path.startsWith('/users/saml/')
+      ? import('#public-api/saml.ts')
+      : import('#public-api/sign-in.ts'));
     const text = body && new URLSearchParams(body).toString();
     const event = {
       ...eventOf(method, path, { token, body: text, base64: true }),

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const keys = 'organizations/acme/ssh-keys';
 const value = '-----BEGIN OPENSSH PRIVATE KEY-----\nsecret line of the key\n-----END OPENSSH PRIVATE KEY-----\n';

@@ -23,6 +23,11 @@ it.each<[string, object]>([
   expect(() => parseState(stateWith(more))).toThrow(InvalidStateError);
 });
 
+it('the parser rejects bytes that are not UTF-8', () => {
+  const text = stateWith({ lineage: 'ÿ' });
+  expect(() => parseState(Buffer.from(text.toString(), 'latin1'))).toThrow('not valid JSON');
+});
+
 it('the parser rejects attributes that are nested too deep as an invalid state', () => {
   const text = stateWith({ resources: [{ mode: 'managed', instances: [{ attributes: 'DEEP' }] }] }).toString();
   const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
@@ -43,6 +48,7 @@ it.each([
   ['{"a":1,"a":2}', 'a', '2'],
   ['{"a": "x, }" ,"b":1}', 'a', ' "x, }" '],
   ['{"x\\"a":1,"a":"q\\\\","b":2}', 'a', '"q\\\\"'],
+  ['{"x":"q\\"","a":1}', 'a', '1'],
   ['{"\\u0061":1}', 'a', '1'],
   ['{"b":"a","c":["a"]}', 'a', undefined],
   ['{"b":{"a":1}}', 'a', undefined],
@@ -65,6 +71,7 @@ it('an instance is named by its module and its number or key', () => {
         instancesOf({ attributes: {} }),
         instancesOf({ index_key: 0, attributes: {} }, { index_key: 'a"b', attributes: {}, dependencies: ['t.x', 5] }),
         { ...instancesOf({ index_key: 'k', attributes: {} }), module: 'module.inner' },
+        instancesOf({ index_key: { a: 1 }, attributes: {} }),
         { ...instancesOf({ attributes: {} }), mode: 'data' },
       ],
     }),
@@ -74,12 +81,13 @@ it('an instance is named by its module and its number or key', () => {
     ['t.n[0]', 0, undefined],
     ['t.n["a\\"b"]', 'a"b', ['t.x']],
     ['module.inner.t.n["k"]', 'k', undefined],
+    ['t.n', undefined, undefined],
   ]);
 });
 
 it('the parser accepts a state without resources and outputs', () => {
-  expect(parseState(stateWith({ resources: null, outputs: null }))).toMatchObject({
-    ...{ managed: 0, outputs: [], terraformVersion: null },
+  expect(parseState(stateWith({ serial: 0, resources: null, outputs: null }))).toMatchObject({
+    ...{ serial: 0, managed: 0, outputs: [], terraformVersion: null },
   });
   const [resource] = parseState(stateWith({ resources: [{ type: 'a', name: 'b', provider: 'former' }] })).resources;
   expect(resource).toEqual({ type: 'a', name: 'b', count: 0, module: 'root', provider: 'former' });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
 import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
@@ -11,17 +11,13 @@ import { startStorage } from '#test/support/storage.ts';
 /** State versions created with their content are counted by the write that makes them current. */
 
 const aws = await startAws();
-const storage = await startStorage();
+await startStorage();
 const { sha256Of } = await import('#platform/store/integrity.ts');
 const { update } = await import('#platform/store/table.ts');
 const finalize = await import('#resources/states/finalize.ts');
 const { listStateVersions } = await import('#resources/states/history.ts');
 const { createStateVersion, getStateVersion } = await import('#resources/states/records.ts');
 const workspaces = await import('#resources/workspaces/records.ts');
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 const count = async (id: string) => (await read(id)).stateVersionCount ?? 0;
@@ -82,6 +78,46 @@ describe('a state version created with its content', () => {
         expect(await count(id)).toBe(1);
       }
     }
+  });
+
+  it('that became current is finalized by a repeat after its lock was released, and counted once', async () => {
+    const id = await held();
+    const { version, content } = await announce(id, 1);
+    aws.failCall(1, 'after');
+    await expect(finalize.storeState(version, content)).rejects.toThrow();
+    await update(keys.workspace(id), { remove: ['lock'] });
+    expect((await finalize.storeState(version, content)).status).toBe('finalized');
+    expect(await count(id)).toBe(1);
+  });
+
+  it.each<[NewStateVersion['counts']]>([['when current'], [true]])(
+    'counted %s is counted beside another one with the same content',
+    async (counts) => {
+      const id = await held();
+      const lockFor = (runId: string) => update(keys.workspace(id), { set: { 'lock.runId': runId } });
+      const one = await announce(id, 1, { counts });
+      await lockFor('run-2');
+      const two = await announce(id, 1, { counts, runId: 'run-2' });
+      await lockFor(runOf(id));
+      await finalize.storeState(one.version, one.content);
+      await lockFor('run-2');
+      expect((await finalize.storeState(two.version, two.content)).status).toBe('finalized');
+      expect(await count(id)).toBe(2);
+      expect((await read(id)).state?.id, 'the first one stays current').toBe(one.version.id);
+    },
+  );
+
+  it('of one run has the same id under concurrent repeats, and another one after it was discarded', async () => {
+    const id = await held();
+    const [one, two] = await Promise.all([announce(id, 1), announce(id, 1)]);
+    expect(two.version.id).toBe(one.version.id);
+    const { lock } = await read(id);
+    await update(keys.workspace(id), { remove: ['lock'] });
+    await expect(finalize.storeState(one.version, one.content)).rejects.toThrow(/unlocked/);
+    await update(keys.workspace(id), { set: { lock } });
+    const again = await announce(id, 1);
+    expect(again.version.id).not.toBe(one.version.id);
+    expect((await finalize.storeState(again.version, again.content)).status).toBe('finalized');
   });
 
   it('is the current one if that has the same content, also from another run', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
 import type { NewStateVersion } from '#resources/states/records.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
@@ -10,19 +10,15 @@ import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 import { startStorage } from '#test/support/storage.ts';
 
 const aws = await startAws();
-const storage = await startStorage();
+await startStorage();
 const locks = await import('#lifecycle/queue/locks.ts');
 const { putObject } = await import('#platform/store/bucket.ts');
-const { put, queryAll, update } = await import('#platform/store/table.ts');
+const { put, queryAll, remove, update } = await import('#platform/store/table.ts');
 const finalize = await import('#resources/states/finalize.ts');
 const { findStateVersions, listStateVersions } = await import('#resources/states/history.ts');
 const records = await import('#resources/states/records.ts');
 const workspaces = await import('#resources/workspaces/records.ts');
 const store = { ...records, ...finalize };
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 const read = async (id: string) => (await workspaces.getWorkspace(id)) as Workspace;
 
@@ -80,6 +76,17 @@ describe('a new state version', () => {
     expect((await read(id)).state?.serial).toBe(5);
   });
 
+  it('may follow a state that was not yet there when it was announced', async () => {
+    const id = await locked();
+    await push(id, { serial: 1 });
+    const file = stateFile({ serial: 3 });
+    const outcome = await announce(id, file);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    await push(id, { serial: 2 });
+    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({ status: 'finalized' });
+    expect((await read(id)).state?.serial).toBe(3);
+  });
+
   it.each([
     ['another lineage', { serial: 9, lineage: 'other' }, /lineage other.*stepform state push --force/],
     ['a lower serial', { serial: 3 }, /newer serial 4.*stepform state push --force/],
@@ -112,14 +119,28 @@ describe('a new state version', () => {
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });
 
+  it('of another user is another one, even with the same announcement', async () => {
+    const id = await locked();
+    const first = await announce(id, stateFile());
+    await locks.unlockWorkspace(id, 'user-1');
+    await locks.lockWorkspace(id, 'user-2', '');
+    const second = await announce(id, stateFile(), { userId: 'user-2' });
+    if ('conflict' in first || 'conflict' in second) throw new Error('conflict');
+    expect(second.stateVersion.id).not.toBe(first.stateVersion.id);
+  });
+
   it('becomes current once under concurrent repeats', async () => {
     const id = await locked();
     const file = stateFile();
     const outcome = await announce(id, file);
     if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const same = await announce(id, file);
+    if ('conflict' in same) throw new Error(same.conflict);
     await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), file.text);
     const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(outcome.stateVersion)));
-    expect(all.map(({ status }) => status)).toEqual(['finalized', 'finalized', 'finalized']);
+    await locks.unlockWorkspace(id, 'user-1');
+    all.push(await upload(same.stateVersion, file.text));
+    expect(all.map(({ status }) => status)).toEqual(Array(4).fill('finalized'));
   });
 
   it('is completed by the next request after a crash at any call', async () => {
@@ -150,6 +171,8 @@ describe('a new state version', () => {
     expect(results.map((version) => version?.status).sort()).toEqual(['discarded', 'finalized']);
     const winner = results.find((version) => version?.status === 'finalized');
     expect((await read(id)).state?.id).toBe(winner?.id);
+    const refused = results.find((version) => version?.status === 'discarded');
+    expect(refused?.refusal).toMatch(/another state.*stepform state push --force/);
   });
 
   it('does not overwrite a later version when a forced request is repeated', async () => {
@@ -184,6 +207,18 @@ describe('the workspace lock', () => {
       refusal: expect.stringMatching(/unlocked/),
     });
     expect((await read(id)).state).toBeUndefined();
+  });
+
+  it('is gone with its workspace, whose last upload is discarded', async () => {
+    const id = await locked();
+    const file = stateFile();
+    const outcome = await announce(id, file);
+    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    await remove(keys.workspace(id));
+    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({
+      status: 'discarded',
+      refusal: 'The workspace was deleted.',
+    });
   });
 
   it('of a run lets that run write, including snapshots', async () => {
@@ -223,6 +258,21 @@ describe('state content', () => {
     if ('conflict' in outcome) throw new Error(outcome.conflict);
     expect(await upload(outcome.stateVersion, file.text)).toMatchObject({ status: 'finalized', ...announced });
     expect((await read(id)).state).toMatchObject(announced);
+  });
+
+  it('is checked by its SHA-256 alone if that is known', async () => {
+    const { readState } = await import('#resources/states/integrity.ts');
+    const version = await push(await locked());
+    if (typeof version === 'string') throw new Error(version);
+    const content = Buffer.from(stateFile().text);
+    expect(await readState({ ...version, md5: 'of other content' })).toEqual(content);
+    await putObject(objects.state(version.workspaceId, version.id, version.sha256), 'other content');
+    await expect(readState(version)).rejects.toThrow(`State version ${version.id}`);
+  });
+
+  it('is rejected before its upload when it is announced as too large', async () => {
+    const size = maxStateBytes + 1;
+    expect(await announce(await locked(), stateFile(), { size })).toEqual({ conflict: records.tooLarge(size) });
   });
 
   it('is discarded when it is larger than announced states may be', async () => {
@@ -294,7 +344,27 @@ describe('state content', () => {
     if (typeof version === 'string') throw new Error(version);
     expect(version.summary).toBeUndefined();
     expect((await store.readSummary(version))?.resources).toHaveLength(500);
+    await putObject(objects.outputs(id, version.id, version.outputsSha256), '{}');
+    await expect(store.readSummary(version)).rejects.toThrow(`The summary of state version ${version.id}`);
   });
+});
+
+it('a rollback does not replace a state that was written meanwhile, and finds its own again', async () => {
+  const { addState, duplicateState } = await import('#resources/states/rollback.ts');
+  const id = await locked();
+  await push(id, { serial: 1 });
+  const before = await read(id);
+  await push(id, { serial: 2 });
+  const { text, serial, lineage } = stateFile({ serial: 3 });
+  const add = async (workspace: Workspace) =>
+    addState(Buffer.from(text), { workspace, userId: 'user-1', serial, lineage });
+  expect(await add(before)).toEqual({ conflict: expect.stringContaining('its state changed') });
+  expect((await read(id)).state?.serial).toBe(2);
+  expect(await add(await read(id))).toMatchObject({ stateVersion: { serial: 3, status: 'finalized' }, existed: false });
+  expect(await add(await read(id))).toMatchObject({ stateVersion: { serial: 3 }, existed: true });
+  const gone = { ...(await store.getStateVersion((await read(id)).state?.id ?? '')), id: 'sv-gone' } as StateVersion;
+  const conflict = 'The content of state version sv-gone has expired or was deleted.';
+  expect(await duplicateState(await read(id), gone, 'user-1')).toEqual({ conflict });
 });
 
 it('a resource keeps the versions that changed it', async () => {
@@ -339,14 +409,15 @@ it('a list by status is searched until its page is full', async () => {
     await put({ ...keys.stateVersion(stateVersionId), ...version });
     await put({ ...keys.workspaceStateVersion(id, serial, stateVersionId), stateVersionId });
   }
-  const find = async (status: string, page: number) => {
+  const find = async (status: string, page: number, size = 2) => {
     const before = aws.itemsRead;
-    const { items, total } = await findStateVersions(id, status, { page, size: 2 });
+    const { items, total } = await findStateVersions(id, status, { page, size });
     return [items.map(({ serial }) => serial), total, aws.itemsRead - before];
   };
   expect(await find('discarded', 1)).toEqual([[110, 109], 65, 201]);
   expect(await find('finalized', 1)).toEqual([[45, 44], 35, 201]);
   expect(await find('finalized', 18)).toEqual([[11, 10], 45, 222]);
+  expect((await find('finalized', 1, 35))[1], 'and one more').toBe(45);
 });
 
 describe('completing an upload for a run', () => {

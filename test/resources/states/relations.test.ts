@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { StateVersion } from '#resources/states/state-version.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import type { Run } from '#run/run.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { type StateFile, stateFile } from '#test/support/state.ts';
+import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
 /** Links of state versions: to each other, to their runs and authors, and to their JSON form. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 const json = '{"format_version":"1.0","values":{}}';
 
@@ -132,6 +128,42 @@ describe('a state version', () => {
     expect((await act(two.id, 'soft_delete')).status, 'the current one').toBe(409);
   });
 
+  it('that is deleted for good has no content, and stays in the list', async () => {
+    const workspaceId = await locked();
+    const content = { resources: Array.from({ length: 500 }, (_, n) => resource('x', `r${n}`)) };
+    const { text, ...announced } = stateFile(content);
+    const { id, attributes } = (await api.post(`workspaces/${workspaceId}/state-versions`, announced)).body.data;
+    await fetch(attributes['hosted-state-upload-url'], { method: 'PUT', body: text });
+    await fetch(attributes['hosted-json-state-upload-url'], { method: 'PUT', body: json });
+    expect((await read(id)).data.attributes).toMatchObject({ status: 'finalized', resources: { length: 500 } });
+    await write(workspaceId, { serial: 2 });
+    const act = async (verb: string) =>
+      (await api.call('POST', `state-versions/${id}/actions/${verb}_backing_data`)).status;
+    expect(await act('soft_delete')).toBe(204);
+    expect(api.storage.objects().filter((key) => key.includes(id)).length).toBe(5);
+    // It can be repeated, because its objects are emptied one by one.
+    for (let repeat = 0; repeat < 2; repeat++) {
+      expect(await act('permanently_delete')).toBe(204);
+      expect(api.storage.objects().filter((key) => key.includes(id))).toEqual([]);
+    }
+    expect((await read(id)).data.attributes).toMatchObject({
+      status: 'backing_data_permanently_deleted',
+      resources: null,
+    });
+    for (const verb of ['restore', 'soft_delete']) expect([verb, await act(verb)]).toEqual([verb, 409]);
+  });
+
+  it('that becomes current discards saved plans that are based on the one before', async () => {
+    const { keepSavedPlan } = await import('#resources/runs/saved-plans.ts');
+    const { getRun } = await import('#resources/runs/records.ts');
+    const { id: workspaceId } = await help.ready();
+    const run = await help.create(workspaceId, { 'save-plan': true });
+    await keepSavedPlan((await getRun(run.id)) as Run);
+    await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
+    await write(workspaceId, { serial: 1 });
+    expect((await getRun(run.id))?.decision).toMatchObject({ action: 'discard' });
+  });
+
   it('includes its run, their authors and the configuration', async () => {
     const { id: workspaceId, version } = await help.ready();
     const run = await help.create(workspaceId);
@@ -147,6 +179,8 @@ describe('a state version', () => {
     const values = { workspace, runId: run.id, userId: api.userId, force: false, intermediate: false, ...announced };
     const outcome = await createStateVersion(values);
     if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const pending = (await read(outcome.stateVersion.id)).data.attributes;
+    expect([pending.status, pending['hosted-state-upload-url']], 'only runners upload it').toEqual(['pending', null]);
     await putObject(outcome.stateVersion.uploadKey as string, text);
     await finalizeStateVersion(outcome.stateVersion);
 

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Resource } from '#api/answer.ts';
 import { startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
 const api = await startApi();
 const { handler: uploaded } = await import('#resources/states/uploaded.ts');
-afterAll(() => api.close());
 
 const locked = async () => {
   const { id, attributes } = await api.workspace();
@@ -72,6 +72,22 @@ describe('a state version', () => {
     });
   });
 
+  it('names its tainted resources, and the workspace counts them', async () => {
+    const { id } = await locked();
+    const instances = [
+      { index_key: 0, status: 'tainted', attributes: {} },
+      { index_key: 1, attributes: {} },
+    ];
+    await direct(id, { resources: [{ ...resource('null_resource', 'a'), instances }] });
+    const listed = (await api.get(`workspaces/${id}/resources`)).body.data;
+    expect(listed.map(({ attributes }: Resource) => [attributes['full-address'], attributes.tainted])).toEqual([
+      ['null_resource.a[0]', true],
+      ['null_resource.a[1]', false],
+    ]);
+    const { attributes } = (await api.get(`workspaces/${id}`)).body.data;
+    expect(attributes).toMatchObject({ 'resource-count': 2, 'tainted-count': 1 });
+  });
+
   it('becomes current with the event of its upload, without a request', async () => {
     const { id } = await locked();
     const { attributes, id: versionId } = (await announce(id)).body.data;
@@ -110,8 +126,28 @@ describe('a state version', () => {
     expect(response.status).toBe(201);
     expect(response.body.data.attributes).toMatchObject({ status: 'finalized', serial: 3 });
     expect((await direct(id, { serial: 4 }, { lineage: undefined })).status).toBe(201);
+    const other = await direct(id, { serial: 5, lineage: 'other' }, { lineage: undefined });
+    expect([other.status, JSON.stringify(other.body)]).toEqual([409, expect.stringContaining('lineage other')]);
     const many = Array.from({ length: 500 }, (_, n) => resource('x', `r${n}`));
     expect((await direct(id, { serial: 5, resources: many })).body.data.attributes.resources).toHaveLength(500);
+  });
+
+  it('of one workspace is not that of another with the same content', async () => {
+    const [one, other] = [(await direct((await locked()).id)).body.data, (await direct((await locked()).id)).body.data];
+    expect(other.id).not.toBe(one.id);
+    expect(other.relationships.workspace.data.id).not.toBe(one.relationships.workspace.data.id);
+  });
+
+  it('of an environment’s workspace is neither created nor rolled back to', async () => {
+    const { keys } = await import('#platform/store/keys.ts');
+    const { update } = await import('#platform/store/table.ts');
+    const { id } = await locked();
+    const old = (await direct(id, { serial: 1 })).body.data;
+    await direct(id, { serial: 2 });
+    await update(keys.workspace(id), { set: { managedBy: 'environment acme/dev' } });
+    const to = { 'rollback-state-version': { data: { type: 'state-versions', id: old.id } } };
+    for (const answer of [await direct(id, { serial: 3 }), await api.patch(`workspaces/${id}/state-versions`, {}, to)])
+      expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('coder state push')]);
   });
 
   it('is 404 for a new workspace', async () => {
@@ -190,13 +226,21 @@ describe('a state version', () => {
 
   it('shows its upload URL only to its author', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
-    const { token } = await (await memberHelpers()).withLevel('acme', 'write');
-    const { id } = await locked();
-    const announced = (await announce(id)).body.data;
-    const urlFor = async (sent = {}) =>
-      (await api.get(`state-versions/${announced.id}`, sent)).body.data.attributes['hosted-state-upload-url'];
-    expect(await urlFor()).toMatch(/^http/);
-    expect(await urlFor({ token }), 'for another user with permission to write states').toBeNull();
+    const { joinTeam } = await import('#resources/users/memberships.ts');
+    const help = await memberHelpers();
+    const [author, reader] = [await help.withLevel('acme', 'write'), await help.withLevel('acme', 'read')];
+    await joinTeam(reader.team, author.id);
+    const { id } = await api.workspace();
+    await api.call('POST', `workspaces/${id}/actions/lock`, { token: author.token });
+    const { text: _, ...attributes } = stateFile();
+    const sent = { token: author.token };
+    const announced = (await api.post(`workspaces/${id}/state-versions`, attributes, {}, sent)).body.data;
+    const urlFor = async (token: string) =>
+      (await api.get(`state-versions/${announced.id}`, { token })).body.data.attributes['hosted-state-upload-url'];
+    expect(await urlFor(author.token)).toMatch(/^http/);
+    expect(await urlFor(api.token), 'for another user with permission to write states').toBeNull();
+    await api.call('DELETE', `teams/${author.team.id}`);
+    expect(await urlFor(author.token), 'without permission to write states').toBeNull();
   });
 
   it('whose content does not have the announced checksum is discarded', async () => {
@@ -216,6 +260,8 @@ describe('a state version', () => {
       sha256: '0'.repeat(64),
     });
     if ('conflict' in made) throw new Error(made.conflict);
+    const shown = (await api.get(`state-versions/${made.stateVersion.id}`)).body.data.attributes;
+    expect([shown.status, shown['hosted-state-upload-url']], 'its content is known').toEqual(['pending', null]);
     await expect(storeState(made.stateVersion, Buffer.from(text))).rejects.toThrow('announced SHA-256');
     expect((await api.get(`workspaces/${id}/current-state-version`)).status).toBe(404);
   });
@@ -265,6 +311,14 @@ describe('the list of state versions', () => {
     expect([serials(second), second.meta.pagination['total-count']]).toEqual([[1], 4]);
     expect(serials(await list('&filter[status]=finalized'))).toEqual([3, 2, 1]);
     expect((await api.get('state-versions?filter[organization][name]=acme')).status).toBe(400);
+  });
+
+  it('is that of a renamed organization under its current name', async () => {
+    await api.post('organizations', { name: 'listed-before', email: 'a@b.test' });
+    await api.post('organizations/listed-before/workspaces', { name: 'net' });
+    await api.patch('organizations/listed-before', { name: 'listed-now' });
+    const filter = 'filter[organization][name]=listed-now&filter[workspace][name]=net';
+    expect((await api.get(`state-versions?${filter}`)).status).toBe(200);
   });
 });
 

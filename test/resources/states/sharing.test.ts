@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
 /** State shared with runs of other workspaces, and the token with which Terraform reads it. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-let tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runnerToken: string }>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-  const { claimPhase } = await import('#lifecycle/phases/phases.ts');
-  const { hashSecret, newSecret } = await import('#platform/store/id.ts');
-  const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
-  tokenOf = async (workspaceId) => {
-    await api.configuration(workspaceId);
-    const { id } = await help.create(workspaceId);
-    const secret = newSecret();
-    await help.bring(id, { status: 'plan_queued', 'plan.claimHash': hashSecret(secret) });
-    const claimed = await claimPhase(`${id}.plan.${secret}`, 'nonce');
-    if (!claimed) throw new Error('not claimed');
-    return { run: id, token: stateTokenOf(id, 'plan', claimed.token), runnerToken: claimed.token };
-  };
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
+const { claimPhase } = await import('#lifecycle/phases/phases.ts');
+const { hashSecret, newSecret } = await import('#platform/store/id.ts');
+const { stateTokenOf } = await import('#resources/runs/state-tokens.ts');
+const tokenOf: (workspaceId: string) => Promise<{ run: string; token: string; runnerToken: string }> = async (
+  workspaceId,
+) => {
+  await api.configuration(workspaceId);
+  const { id } = await help.create(workspaceId);
+  const secret = newSecret();
+  await help.bring(id, { status: 'plan_queued', 'plan.claimHash': hashSecret(secret) });
+  const claimed = await claimPhase(`${id}.plan.${secret}`, 'nonce');
+  if (!claimed) throw new Error('not claimed');
+  return { run: id, token: stateTokenOf(id, 'plan', claimed.token), runnerToken: claimed.token };
+};
 
 const push = async (workspaceId: string, serial: number, value: string) => {
   await api.call('POST', `workspaces/${workspaceId}/actions/lock`);
@@ -192,6 +188,14 @@ describe('the token of a run', () => {
     const { run, token } = await tokenOf((await api.workspace()).id);
     expect(JSON.stringify(await help.store.getRun(run))).not.toContain(token.slice(-43));
   });
+});
+
+it('a state is never shared with runs of another organization', async () => {
+  const { sharesState } = await import('#resources/states/sharing.ts');
+  const settings = { globalRemoteState: true, projectRemoteState: true, projectId: 'prj-1' };
+  const shares = (organization: string) =>
+    sharesState({ id: 'ws-1', organization: 'acme', ...settings }, { organization, workspaceId: 'ws-2' });
+  expect([await shares('acme'), await shares('other')]).toEqual([true, false]);
 });
 
 describe('remote state consumers', () => {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Resource } from '#clients/client/client.ts';
 import type { StateVersion } from '#resources/states/state-version.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -9,9 +9,8 @@ import { resource, stateFile } from '#test/support/state.ts';
 
 /** State snapshots of an apply, and those that remain after it. */
 
-let runner: Awaited<ReturnType<typeof startRunnerApi>>;
-let store: Awaited<ReturnType<typeof load>>;
-const load = async () => ({
+const runner = await startRunnerApi();
+const store = {
   ...(await import('#resources/states/snapshots.ts')),
   ...(await import('#resources/states/records.ts')),
   ...(await import('#lifecycle/phases/finish.ts')),
@@ -21,12 +20,7 @@ const load = async () => ({
   ...(await import('#platform/store/keys.ts')),
   ...(await import('#platform/store/table.ts')),
   ...(await import('#resources/workspaces/records.ts')),
-});
-beforeAll(async () => {
-  runner = await startRunnerApi();
-  store = await load();
-});
-afterAll(() => runner.close());
+};
 
 const stateOf = (serial: number, names: string[]): string =>
   stateFile({ serial, lineage: 'l', resources: names.map((name) => resource('terraform_data', name)) }).text;
@@ -94,6 +88,13 @@ describe('state versions of a run that has ended', () => {
     expect((await runOf(claimed)).apply.snapshotsFrom).toBeUndefined();
   });
 
+  it('of a deleted workspace are left to its removal', async () => {
+    const { claimed } = await withSnapshots();
+    await store.remove(store.keys.workspace(claimed.workspace));
+    await store.deleteSuperseded(await runOf(claimed));
+    expect((await runOf(claimed)).apply.snapshotsFrom).toBeUndefined();
+  });
+
   it('cost nothing without snapshots', async () => {
     const claimed = await runner.claim('apply');
     await whole(claimed, 1, ['a'], false);
@@ -110,6 +111,7 @@ describe('state versions of a run that has ended', () => {
     await store.updateRun(claimed.run, { set: { 'apply.report': { outcome: 'finished', stateVersionId: last } } });
     await store.deleteSuperseded(await runOf(claimed));
     expect(shown(await list(claimed))).toEqual([['2'], 1]);
+    expect((await store.getStateVersion(last))?.previousId, 'there was none before the run').toBeUndefined();
 
     const killed = await runner.claim('apply');
     await whole(killed, 1, ['a']);
@@ -187,11 +189,24 @@ describe('changes of a state', () => {
     await whole(claimed, 1, ['a']);
     await changed(claimed, stateOf(1, ['a']), stateOf(2, ['a', 'b']), true);
     await changed(claimed, stateOf(2, ['a', 'b']), stateOf(3, ['a', 'b', 'c']));
-    for (let n = 0; n < 2; n++) await store.recoverState(await runOf(claimed));
+    const run = await runOf(claimed);
+    // The first read is the workspace's, the second one that of its state.
+    runner.api.aws.failCall(2, 'before');
+    await expect(store.recoverState(run), 'which is repeated').rejects.toThrow();
+    for (let n = 0; n < 2; n++) await store.recoverState(run);
     expect(shown(await list(claimed))[0]).toEqual(['3 intermediate', '1 intermediate']);
     await whole(claimed, 4, ['a', 'd'], false);
     await store.recoverState(await runOf(claimed));
     expect(await namesIn(claimed)).toEqual(['a', 'd']);
+  });
+
+  it('are not applied when the runner has reported its final state', async () => {
+    const claimed = await runner.claim('apply');
+    const last = await whole(claimed, 1, ['a'], false);
+    await changed(claimed, stateOf(1, ['a']), stateOf(2, ['a', 'b']), true);
+    await store.updateRun(claimed.run, { set: { 'apply.report': { outcome: 'finished', stateVersionId: last } } });
+    await store.recoverState(await runOf(claimed));
+    expect(await namesIn(claimed)).toEqual(['a']);
   });
 
   it('are rejected when they do not follow the workspace’s state, or come from a plan', async () => {
@@ -204,6 +219,30 @@ describe('changes of a state', () => {
     );
     const plan = await runner.claim('plan');
     expect((await changed(plan, '{}', '{}', true)).status).toBe(409);
+  });
+
+  it('that lead back to an earlier state are read once', async () => {
+    const claimed = await runner.claim('apply');
+    await whole(claimed, 1, ['a']);
+    const [one, two] = [stateOf(1, ['a']), stateOf(2, ['a', 'b'])];
+    await changed(claimed, one, two, true);
+    await changed(claimed, two, one);
+    const run = await runOf(claimed);
+    const before = runner.api.storage.calls.length;
+    await store.recoverState(run);
+    const read = [one, two].map((state) => store.objects.stateChanges(run.id, hash('md5', state)));
+    const calls = runner.api.storage.calls.slice(before).filter((call) => read.some((key) => call.endsWith(key)));
+    expect(calls).toHaveLength(2);
+    expect(await namesIn(claimed)).toEqual(['a']);
+  });
+
+  it('are not applied to a state whose content is gone', async () => {
+    const claimed = await runner.claim('apply');
+    const id = await whole(claimed, 1, ['a']);
+    await changed(claimed, stateOf(1, ['a']), stateOf(2, ['a', 'b']), true);
+    await store.deleteObject(store.objects.state(claimed.workspace, id, hash('sha256', stateOf(1, ['a']))));
+    await store.recoverState(await runOf(claimed));
+    expect(shown(await list(claimed))[0]).toEqual(['1 intermediate']);
   });
 
   it('that cannot be applied keep the last whole state, and the run ends', async () => {

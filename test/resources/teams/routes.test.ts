@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-let store: typeof import('#platform/store/table.ts') & typeof import('#platform/store/keys.ts');
-beforeAll(async () => {
-  api = await startApi();
-  store = { ...(await import('#platform/store/table.ts')), ...(await import('#platform/store/keys.ts')) };
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const store = { ...(await import('#platform/store/table.ts')), ...(await import('#platform/store/keys.ts')) };
+const members = await memberHelpers();
 
 const create = (attributes: object = {}, token?: string) =>
   api.post('organizations/acme/teams', { name: uniqueName('t'), ...attributes }, {}, { token });
@@ -159,7 +153,11 @@ describe('team membership', () => {
     ]);
     const [membership] = data.relationships['organization-memberships'].data;
     const itself = included.find(({ id }: { id: string }) => id === membership.id);
-    expect(Object.keys(itself.relationships).sort(), 'without its teams').toEqual(['organization', 'user']);
+    expect(Object.keys(itself.relationships).sort(), 'without its teams').toEqual([
+      'organization',
+      'scim-identity',
+      'user',
+    ]);
     const itsUser = included.find(({ id }: { id: string }) => id === itself.relationships.user.data.id);
     expect(itself.attributes.email).toBe(itsUser.id === api.userId ? 'owner@acme.test' : 'member@b.test');
     const listed = await api.get(`teams/${id}/relationships/organization-memberships?filter[status]=active`);

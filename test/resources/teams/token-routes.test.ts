@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { type Answered, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
 
 const tokenIn = ({ body }: Answered): string => body.data.attributes.token;
 const status = async (token: string, path: string) => (await api.get(path, { token })).status;

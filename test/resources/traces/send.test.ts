@@ -1,35 +1,25 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { forgetParameters } from '#platform/store/parameters.ts';
 import { OtlpReceiver } from '#test/support/otlp-receiver.ts';
+import { serve } from '#test/support/serve.ts';
 
 /** Delivery of traces: headers from Parameter Store, retries, and the rules for outgoing requests. */
 
 const trace = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [] }] }] });
 let parameter: string | undefined;
-let store: Server;
-let receiver: OtlpReceiver;
 let warnings: { message: string; reason: string }[];
 let sendTrace: typeof import('#resources/traces/send.ts').sendTrace;
 
-beforeAll(async () => {
-  receiver = await OtlpReceiver.start();
-  store = createServer(async (request, response) => {
-    const parts: Buffer[] = [];
-    for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
-    const { Name, WithDecryption } = JSON.parse(Buffer.concat(parts).toString());
-    const isAsked = Name === '/stepform/otlp-headers' && WithDecryption === true;
-    if (isAsked && parameter) return response.writeHead(200).end(JSON.stringify({ Parameter: { Value: parameter } }));
-    response.writeHead(400).end('{"__type":"ParameterNotFound"}');
-  });
-  await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
+const receiver: OtlpReceiver = await OtlpReceiver.start();
+const store = await serve(async (request, response) => {
+  const parts: Buffer[] = [];
+  for await (const part of request as AsyncIterable<Buffer>) parts.push(part);
+  const { Name, WithDecryption } = JSON.parse(Buffer.concat(parts).toString());
+  const isAsked = Name === '/stepform/otlp-headers' && WithDecryption === true;
+  if (isAsked && parameter) return response.writeHead(200).end(JSON.stringify({ Parameter: { Value: parameter } }));
+  response.writeHead(400).end('{"__type":"ParameterNotFound"}');
 });
-afterAll(async () => {
-  store.closeAllConnections();
-  store.close();
-  await receiver.close();
-});
+afterAll(() => receiver.close());
 beforeEach(async () => {
   vi.resetModules();
   ({ sendTrace } = await import('#resources/traces/send.ts'));
@@ -37,7 +27,7 @@ beforeEach(async () => {
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
   vi.stubEnv('AWS_MAX_ATTEMPTS', '1');
-  vi.stubEnv('AWS_ENDPOINT_URL_SSM', `http://127.0.0.1:${(store.address() as AddressInfo).port}`);
+  vi.stubEnv('AWS_ENDPOINT_URL_SSM', store.url);
   vi.stubEnv('OUTBOUND_ALLOWED_CIDRS', '127.0.0.0/8');
   vi.stubEnv('OTLP_ENDPOINT', receiver.url);
   vi.stubEnv('OTLP_HEADERS_PARAMETER', '/stepform/otlp-headers');

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
 /** A user's e-mail address is the one that the issuer verified, never one that the user only entered. */
 
-let api: Api;
-let people: typeof import('#resources/sign-in/people.ts');
-let tokens: typeof import('#resources/users/tokens.ts');
-beforeAll(async () => {
-  api = await startApi();
-  people = await import('#resources/sign-in/people.ts');
-  tokens = await import('#resources/users/tokens.ts');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const people = await import('#resources/sign-in/people.ts');
+const tokens = await import('#resources/users/tokens.ts');
 
 const person = (email: string, emailVerified = true) => ({
   issuer: 'https://issuer.test',

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { ids } from '#test/support/runs.ts';
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
 
 const path = 'organizations/acme/organization-memberships';
 const invite = (email: string, teamIds: string[] = [], token?: string) =>

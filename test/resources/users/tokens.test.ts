@@ -1,24 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answered, type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Answered, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Tokens of users, teams and organizations: permissions to create and see them, and their lifetime. */
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-let store: typeof import('#platform/store/table.ts') &
+const api = await startApi();
+const members = await memberHelpers();
+const store: typeof import('#platform/store/table.ts') &
   typeof import('#platform/store/id.ts') &
-  typeof import('#platform/store/keys.ts');
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-  store = {
-    ...(await import('#platform/store/table.ts')),
-    ...(await import('#platform/store/id.ts')),
-    ...(await import('#platform/store/keys.ts')),
-  };
-});
-afterAll(() => api.close());
+  typeof import('#platform/store/keys.ts') = {
+  ...(await import('#platform/store/table.ts')),
+  ...(await import('#platform/store/id.ts')),
+  ...(await import('#platform/store/keys.ts')),
+};
 
 const tokenIn = ({ body }: Answered): string => body.data.attributes.token;
 const status = async (token: string, path = 'organizations/acme') => (await api.get(path, { token })).status;

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keys, objects } from '#platform/store/keys.ts';
 import type { Variable, VariableValues } from '#resources/variables/records.ts';
 import { uniqueName } from '#test/support/api.ts';
@@ -6,15 +6,11 @@ import { startAws } from '#test/support/aws.ts';
 import { startStorage } from '#test/support/storage.ts';
 
 const aws = await startAws();
-const storage = await startStorage();
+await startStorage();
 const { getObject } = await import('#platform/store/bucket.ts');
 const { queryAll } = await import('#platform/store/table.ts');
 const inputs = await import('#resources/runs/inputs.ts');
 const store = await import('#resources/variables/records.ts');
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 const values = (change: Partial<VariableValues> = {}): VariableValues => ({
   key: 'region',

@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 
-let api: Api;
-let base: string;
-beforeAll(async () => {
-  api = await startApi();
-  base = `workspaces/${(await api.workspace()).id}/vars`;
-});
-afterAll(() => api.close());
+const api = await startApi();
+const base = `workspaces/${(await api.workspace()).id}/vars`;
 
 const create = async (attributes: object) => {
   const answer = await api.post(base, { category: 'terraform', ...attributes });

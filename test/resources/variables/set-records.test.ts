@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
 import type { VariableSet } from '#resources/variables/set-records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
@@ -14,10 +14,6 @@ const { deleteWorkspace } = await import('#removal/workspaces.ts');
 const { freezeVariables, openInputs } = await import('#resources/runs/inputs.ts');
 const { createVariable } = await import('#resources/variables/records.ts');
 const store = await import('#resources/variables/set-records.ts');
-afterAll(async () => {
-  await aws.close();
-  await storage.close();
-});
 
 /** A new organization, with a workspace in a project. */
 const newHome = () => ({ id: uniqueName('ws'), organization: uniqueName('org'), projectId: uniqueName('prj') });

@@ -1,17 +1,16 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 
 /** Automatic destruction of workspaces: valid settings, and inheritance from projects. */
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const at = '2030-01-01T00:00:00.000Z';
-const settings = ({ attributes }: { attributes: Record<string, unknown> }) => [
-  attributes['auto-destroy-at'],
+/** With a duration, the time is in hours after the last change of the settings: nothing has a state here. */
+const settings = ({ attributes }: { attributes: Record<string, string> }) => [
+  attributes['auto-destroy-activity-duration']
+    ? (Date.parse(attributes['auto-destroy-at'] ?? '') - Date.parse(attributes['updated-at'] ?? '')) / 3_600_000
+    : attributes['auto-destroy-at'],
   attributes['auto-destroy-activity-duration'],
   attributes['inherits-project-auto-destroy'],
 ];
@@ -43,12 +42,23 @@ describe('a workspace', () => {
     const { id } = workspace;
     expect(await patched(id, { 'auto-destroy-at': '2030-01-01T00:00:00Z' })).toEqual([at, null, false]);
     expect(await patched(id, { description: 'x' })).toEqual([at, null, false]);
-    expect(await patched(id, { 'auto-destroy-activity-duration': '14d' })).toEqual([null, '14d', false]);
+    expect(await patched(id, { 'auto-destroy-activity-duration': '14d' })).toEqual([336, '14d', false]);
     expect(
       await patched(id, { 'auto-destroy-activity-duration': null, 'inherits-project-auto-destroy': false }),
     ).toEqual([null, null, false]);
     expect(await patched(id, { 'auto-destroy-at': at })).toEqual([at, null, false]);
     expect(await patched(id, { 'auto-destroy-at': null })).toEqual([null, null, true]);
+  });
+
+  it('has no duration any more when its time is cleared, unless the request names the duration', async () => {
+    const { id } = await workspaceIn((await project('3d')).id, { 'auto-destroy-activity-duration': '1d' });
+    expect(await patched(id, { 'auto-destroy-at': null, 'auto-destroy-activity-duration': '2d' })).toEqual([
+      48,
+      '2d',
+      false,
+    ]);
+    expect(await patched(id, { 'auto-destroy-at': null })).toEqual([72, '3d', true]);
+    expect(await patched(id, { 'auto-destroy-at': null })).toEqual([72, '3d', true]);
   });
 
   it('rejects invalid durations and contradictions', async () => {
@@ -75,17 +85,17 @@ describe('a project', () => {
     const { id } = await project('3d');
     const [follows, own] = [await workspaceIn(id), await workspaceIn(id, { 'auto-destroy-activity-duration': '1h' })];
     expect([settings(follows), settings(own)]).toEqual([
-      [null, '3d', true],
-      [null, '1h', false],
+      [72, '3d', true],
+      [1, '1h', false],
     ]);
     const changed = await api.patch(`projects/${id}`, { 'auto-destroy-activity-duration': '5d' });
     expect(changed.body.data.attributes['auto-destroy-activity-duration']).toBe('5d');
     const read = async (one: { id: string }) => settings((await api.get(`workspaces/${one.id}`)).body.data);
     expect([await read(follows), await read(own)]).toEqual([
-      [null, '5d', true],
-      [null, '1h', false],
+      [120, '5d', true],
+      [1, '1h', false],
     ]);
-    expect(await patched(own.id, { 'inherits-project-auto-destroy': true })).toEqual([null, '5d', true]);
+    expect(await patched(own.id, { 'inherits-project-auto-destroy': true })).toEqual([120, '5d', true]);
     await api.patch(`projects/${id}`, { 'auto-destroy-activity-duration': null });
     expect(await read(follows)).toEqual([null, null, true]);
   });
@@ -96,10 +106,10 @@ describe('a project', () => {
     const answer = await api.call('PATCH', `workspaces/${one.id}`, {
       body: { data: { type: 'workspaces', relationships: within(to.id) } },
     });
-    expect(settings(answer.body.data)).toEqual([null, '7d', true]);
+    expect(settings(answer.body.data)).toEqual([168, '7d', true]);
     await api.call('POST', `projects/${to.id}/relationships/workspaces`, {
       body: { data: [{ type: 'workspaces', id: other.id }] },
     });
-    expect(settings((await api.get(`workspaces/${other.id}`)).body.data)).toEqual([null, '7d', true]);
+    expect(settings((await api.get(`workspaces/${other.id}`)).body.data)).toEqual([168, '7d', true]);
   });
 });

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { versionProblem } from '#run/engine.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const tofu = { 'user-agent': 'OpenTofu/1.9.1 (+https://opentofu.org)', 'terraform-version': '1.9.1' };
 const terraform = { 'user-agent': 'go-tfe', 'terraform-version': '1.11.4' };

@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
 import type { Run } from '#run/run.ts';
-import { type Api, startApi } from '#test/support/api.ts';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { stateFile } from '#test/support/state.ts';
 
-let api: Api;
-let table: typeof import('#platform/store/table.ts');
-beforeAll(async () => {
-  api = await startApi();
-  table = await import('#platform/store/table.ts');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const table = await import('#platform/store/table.ts');
 
 describe('locks', () => {
   const act = (id: string, action: string, body?: unknown) =>

@@ -1,4 +1,4 @@
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
 import type { Names } from '#platform/store/name-index.ts';
 import type { NameItem } from '#resources/workspaces/names.ts';
@@ -15,7 +15,6 @@ const table = await import('#platform/store/table.ts');
 const { deleteWorkspace } = await import('#removal/workspaces.ts');
 const { claimName, namesOf, namesOfProject } = await import('#resources/workspaces/names.ts');
 const store = await import('#resources/workspaces/records.ts');
-afterAll(() => aws.close());
 
 const settings = (name: string): NewWorkspace => ({
   ...store.defaultSettings,

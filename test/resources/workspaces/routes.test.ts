@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
-let api: Api;
-let table: typeof import('#platform/store/table.ts');
-beforeAll(async () => {
-  api = await startApi();
-  table = await import('#platform/store/table.ts');
-});
-afterAll(() => api.close());
+const api = await startApi();
+const table = await import('#platform/store/table.ts');
 
 interface Named {
   id: string;

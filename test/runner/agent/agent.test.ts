@@ -1,18 +1,24 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { Agent } from '#runner/agent/agent.ts';
-import { environmentFor } from '#runner/agent/work.ts';
+import { ended, environmentFor } from '#runner/agent/work.ts';
 import { keptStatePath, writeKeptState } from '#runner/program/kept-states.ts';
+
+const keptPauseMs = 50;
 
 type Body = { ended?: string; job?: object; why?: string; runId?: string };
 
 /** A platform that answers these calls, by name: with JSON, or with a status. It gives other calls no response. */
-const startPlatform = async (answers: Record<string, (body: Body) => object | number | undefined>) => {
+const startPlatform = async (
+  answers: Record<string, (body: Body) => object | number | undefined>,
+  { single = false } = {},
+) => {
   const calls: [call: string, body: Body][] = [];
   const all: typeof answers = {
     register: () => ({ agent: 'agent-1', pool: 'pool', organization: 'acme', pingSeconds: 0.1, storage: '' }),
@@ -35,7 +41,7 @@ const startPlatform = async (answers: Record<string, (body: Body) => object | nu
   const said: string[] = [];
   const say = (text: string) => void said.push(text);
   const agent = new Agent({
-    ...{ address, token: 'token', name: 'one', single: false, hosts: [], passOn: [], keptPauseMs: 10, say },
+    ...{ address, token: 'token', name: 'one', single, hosts: [], passOn: [], keptPauseMs, say },
   });
   const bodiesOf = (name: string) => calls.filter(([call]) => call === name).map(([, body]) => body);
   return { agent, said, bodiesOf, heard: (text: string) => expect.poll(() => said.join('\n')).toContain(text) };
@@ -48,10 +54,16 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   const before = timers();
   let jobs = 0;
   const claims: Body[] = [];
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith('stepform-agent-'));
+  const others = folders();
+  let modes: number[] = [];
   const { agent, said, heard, bodiesOf } = await startPlatform({
     next: () => (jobs++ ? wait() : work()),
     claim: (body) => {
       claims.push(body);
+      modes = folders()
+        .filter((name) => !others.includes(name))
+        .map((name) => statSync(join(tmpdir(), name)).mode);
       return undefined;
     },
     ping: () => (claims.length ? { kill: true } : 403),
@@ -66,7 +78,10 @@ it('an agent kills a runner that hangs, and can take the next job', async () => 
   expect(claims).toMatchObject([{ claim: 'claim' }]);
   expect(said.at(-1)).toBe('Stopping now.');
   expect(said.join()).not.toContain('revoked');
-  expect(bodiesOf('over')).toMatchObject([{ job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' }]);
+  expect(modes, "a folder that Terraform's user can enter").toEqual([0o40711]);
+  expect(bodiesOf('over')).toMatchObject([
+    { agent: 'agent-1', job: { runId: 'run-1', phase: 'plan' }, why: 'signal SIGKILL' },
+  ]);
   expect(bodiesOf('ping').at(-1)).toEqual({ agent: 'agent-1', ended: 'exited' });
   await expect.poll(timers, { timeout: 10_000, message: 'timers' }).toBeLessThanOrEqual(before);
 });
@@ -75,9 +90,14 @@ it('an agent ends after the current run, interrupts it at a second stop, and pin
   let polls = 0;
   const next = () => (polls++ ? work() : 410);
   const { agent, heard, bodiesOf } = await startPlatform({ next, ping: () => 401 });
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
   const ended = agent.run();
   await heard('Agent one of pool pool (acme) at http');
+  await heard('The plan of run-1 (workspace network) starts.');
+  vi.advanceTimersByTime(100);
   await heard('The agent token was revoked or has expired.');
+  vi.advanceTimersByTime(1000);
   agent.stop();
   await heard('Stopping after the current run; press again to interrupt it.');
   agent.stop();
@@ -94,16 +114,30 @@ it('an agent sends the states that runners kept until the platform has them, and
   const keep = (runId: string) => writeKeptState(keptStatePath(folder, runId), Buffer.from('{}'), runId, key);
   process.env.STEPFORM_UNSAVED_STATES = folder;
   await keep(first);
-  let offers = 0;
-  let jobs: object[] = [];
+  const offers: number[] = [];
+  let jobs: object[] = [work()];
+  const polls: number[] = [];
+  // The platform takes the state only after the run has ended.
+  let offersLeft = Number.POSITIVE_INFINITY;
   const { agent, heard, bodiesOf } = await startPlatform({
-    // The platform takes the state only after the run has ended.
-    'kept-state': () => ({ action: ++offers === 1 ? 'wait' : 'taken' }),
-    next: () => jobs.shift() ?? wait(),
+    'kept-state': () => {
+      offers.push(performance.now());
+      return { action: offersLeft-- > 0 ? 'wait' : 'taken' };
+    },
+    over: () => {
+      offersLeft = Math.min(offersLeft, 3);
+      return {};
+    },
+    next: () => {
+      polls.push(performance.now());
+      return jobs.shift() ?? wait();
+    },
     ping: ({ job }) => (job ? { kill: true } : {}),
   });
   const ended = agent.run();
   await heard('was sent to its run');
+  const pauses = offers.slice(1).map((at, n) => at - (offers[n] ?? 0));
+  expect(Math.min(...pauses), 'ms between attempts').toBeGreaterThanOrEqual(keptPauseMs - 1);
   await keep(second);
   // It looks again after each job.
   jobs = [work()];
@@ -111,7 +145,17 @@ it('an agent sends the states that runners kept until the platform has them, and
   agent.stop();
   await ended;
   expect(existsSync(keptStatePath(folder, first))).toBe(false);
-  expect(bodiesOf('kept-state').map(({ runId }) => runId)).toEqual([first, first, second]);
+  // The first poll is followed by a job; a pause has up to a tenth of jitter.
+  const betweenPolls = polls.slice(2).map((at, n) => at - (polls[n + 1] ?? 0));
+  expect(Math.min(...betweenPolls), 'ms between polls').toBeGreaterThan(40);
+  expect(bodiesOf('kept-state').map(({ runId }) => runId)).toEqual([...pauses.map(() => first), first, second]);
+});
+
+it('an agent for one job ends after it, and a runner that cannot be started ends with the reason', async () => {
+  expect(await ended(spawn(join(tmpdir(), 'none')))).toMatch(/^it could not be started: .*ENOENT/);
+  const { agent, bodiesOf } = await startPlatform({ next: work, ping: ({ job }) => ({ kill: job }) }, { single: true });
+  await agent.run();
+  expect(bodiesOf('next')).toHaveLength(1);
 });
 
 it("a runner's environment has none of the agent's tokens, and the agent's certificate authority", () => {

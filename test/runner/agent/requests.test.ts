@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { keepTls } from '#infra/local/host/tls.ts';
 import { sealFor } from '#platform/net/forwarding/box.ts';
 import { Forwarder } from '#runner/agent/forwarder.ts';
 import { performRequest } from '#runner/agent/perform.ts';
@@ -11,23 +16,32 @@ import { performRequest } from '#runner/agent/perform.ts';
 type Answerer = (request: IncomingMessage, response: ServerResponse) => unknown;
 const servers: Server[] = [];
 let forge: string;
+let secure: string;
 let mirror: string;
 let storage: string;
 let elsewhere: string;
 /** Method, address and credentials of each request. */
 const calls: string[] = [];
+/** Addresses of the responses whose connections are open. */
+const open = new Set<string>();
 
-const start = async (answers: Record<string, Answerer> = {}): Promise<string> => {
-  const server = createServer((request, response) => {
+const start = async (
+  answers: Record<string, Answerer> = {},
+  tls?: Awaited<ReturnType<typeof keepTls>>,
+): Promise<string> => {
+  const listener: Answerer = (request, response) => {
     const { authorization, 'content-length': length } = request.headers;
     const sent = request.method === 'POST' ? `${length} bytes` : '';
     calls.push([request.method, url + request.url, authorization, sent].filter(Boolean).join(' '));
+    open.add(request.url ?? '');
+    response.on('close', () => void open.delete(request.url ?? ''));
     const answer = answers[request.url ?? ''] ?? (() => response.end('private code'));
     request.resume().on('end', () => answer(request, response));
-  });
+  };
+  const server = tls ? createSecureServer(tls, listener) : createServer(listener);
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return url;
 };
 const answer =
@@ -35,21 +49,34 @@ const answer =
   (_, response) =>
     response.writeHead(status, { location: location() }).end(body);
 
+/** A response that does not end. */
+const endless =
+  (status: number, location: () => string = () => '/', body: Buffer | string = 'more'): Answerer =>
+  (_, response) =>
+    response.writeHead(status, { location: location() }).write(body);
+
 const large = Buffer.alloc(1024 * 1024 + 1);
 beforeAll(async () => {
   [mirror, elsewhere] = [await start(), await start()];
   storage = await start({ '/full': answer(300) });
   forge = await start({
-    '/moved': answer(302, () => `${mirror}/archive`),
+    '/moved': endless(302, () => `${mirror}/archive`),
     '/repeated': answer(307, () => '/archive'),
-    '/away': answer(302, () => `${elsewhere}/archive`),
+    '/permanent': answer(308, () => '/archive'),
+    '/away': answer(301, () => `${elsewhere}/archive`),
     '/loop': answer(303, () => '/loop'),
     '/named': answer(200, () => '/archive'),
-    '/missing': answer(404, () => '/archive'),
-    '/large': answer(200, undefined, large),
+    '/missing': endless(404, () => '/archive'),
+    '/large': endless(200, undefined, large),
+    '/largest': answer(200, undefined, large.subarray(1)),
     '/random': answer(200, undefined, randomBytes(500_000)),
     '/slow': () => {},
   });
+  secure = await start(
+    { '/plain': answer(307, () => `${forge}/archive`), '/secure': answer(307, () => '/archive') },
+    await keepTls(mkdtempSync(join(tmpdir(), 'agent-requests-'))),
+  );
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
 });
 beforeEach(() => {
   calls.length = 0;
@@ -67,7 +94,7 @@ const perform = async (url: string, uploadUrl?: string, method: 'GET' | 'POST' =
       ...{ method, url, headers: { authorization: 'secret' }, totalMs, maxBytes: 1024 * 1024, uploadUrl },
       ...(method === 'POST' ? { body: 'text' } : {}),
     },
-    { origins: [forge, mirror], storage },
+    { origins: [forge, mirror, secure], storage },
   );
   return 'failure' in answer
     ? answer
@@ -76,7 +103,7 @@ const perform = async (url: string, uploadUrl?: string, method: 'GET' | 'POST' =
 const failed = (failure: string, text: string) => ({ failure, message: expect.stringContaining(text) });
 /** `{forge}/x` → its address. */
 const named = (text: string) =>
-  text.replace(/^\{(\w+)\}/, (_, name: string) => ({ forge, mirror, storage, elsewhere })[name] ?? '');
+  text.replace(/^\{(\w+)\}/, (_, name: string) => ({ forge, mirror, storage, elsewhere, secure })[name] ?? '');
 const namedIn = (text: string) =>
   Object.entries({ forge, mirror, storage, elsewhere }).reduce(
     (line, [name, url]) => line.replace(url, `{${name}}`),
@@ -90,19 +117,21 @@ it.each<[method: 'GET' | 'POST', path: string, outcome: object, calls: string[]]
   ['GET', '/repeated', { status: 200 }, ['GET {forge}/repeated secret', 'GET {forge}/archive secret', put]],
   [
     'POST',
-    '/repeated',
+    '/permanent',
     { status: 200 },
-    ['POST {forge}/repeated secret 4 bytes', 'POST {forge}/archive secret 4 bytes', put],
+    ['POST {forge}/permanent secret 4 bytes', 'POST {forge}/archive secret 4 bytes', put],
   ],
   ['POST', '/moved', { status: 302 }, ['POST {forge}/moved secret 4 bytes']],
   ['GET', '/named', { status: 200 }, ['GET {forge}/named secret', put]],
   ['GET', '/missing', { status: 404 }, ['GET {forge}/missing secret']],
   ['GET', '/away', failed('forbidden', 'does not forward to http'), ['GET {forge}/away secret']],
   ['GET', '/loop', failed('unreachable', 'redirects more than 3 times'), Array(4).fill('GET {forge}/loop secret')],
+  ['GET', '/largest', { status: 200 }, ['GET {forge}/largest secret', put]],
   ['GET', '/large', failed('forbidden', 'more than 1 MiB'), ['GET {forge}/large secret']],
 ])('%s %s of an archive', async (method, path, outcome, expected) => {
   expect(await perform(`${forge}${path}`, `${storage}/x?X-Amz-Signature=1`, method)).toMatchObject(outcome);
   expect(calls.map(namedIn)).toEqual(expected);
+  await expect.poll(() => [...open], { timeout: 5000 }).toEqual([]);
 });
 
 it.each<[url: string, uploadUrl: string | undefined, outcome: object, totalMs?: number]>([
@@ -111,6 +140,8 @@ it.each<[url: string, uploadUrl: string | undefined, outcome: object, totalMs?: 
   ['{forge}/large', undefined, { status: 200, body: 1024 * 1024 }],
   ['{forge}/random', undefined, failed('forbidden', 'larger than an agent can forward')],
   ['{forge}/slow', undefined, failed('timeout', 'timed out'), 200],
+  ['{secure}/plain', '{storage}/x', failed('forbidden', 'from https to http')],
+  ['{secure}/secure', '{storage}/x', { status: 200 }],
   ['{elsewhere}/', undefined, failed('forbidden', 'does not forward to http')],
   ['no url', undefined, failed('forbidden', 'does not forward to that address')],
   ['{forge}/archive', '{storage}/full', failed('unreachable', 'storage answered the agent 300')],
@@ -185,6 +216,7 @@ describe('a forwarding agent', () => {
     let pings = 0;
     let isOver = false;
     const held: (() => void)[] = [];
+    const said: string[] = [];
     const base64 = (bytes: Uint8Array = Buffer.alloc(0)) => Buffer.from(bytes).toString('base64');
     const forwarder = new Forwarder({
       client: {
@@ -199,10 +231,13 @@ describe('a forwarding agent', () => {
           const { box, sender, keys } = sealFor([{ id: 'a', publicKey }], id, JSON.stringify(request)).sealed;
           return { action: 'forward', request: { id, box: base64(box), sender, key: base64(keys.a) } };
         },
-        answer: () => new Promise<object>((resolve) => (isOver ? resolve({}) : held.push(() => resolve({})))),
+        answer: ({ agent }) => {
+          expect(agent).toBe('a');
+          return new Promise<object>((resolve) => (isOver ? resolve({}) : held.push(() => resolve({}))));
+        },
         ping: async () => ({}),
       },
-      ...{ name: 'f', address: 'https://stepform.example.com', origins: [forge], say: () => {} },
+      ...{ name: 'f', address: 'https://stepform.example.com', origins: [forge], say: (line) => void said.push(line) },
     });
     const ended = forwarder.run();
     for (const count of [8, 9]) {
@@ -215,5 +250,6 @@ describe('a forwarding agent', () => {
     forwarder.stop();
     for (const answer of held) answer();
     await ended;
+    expect(said).toContain('Stopping.');
   });
 });

@@ -57,6 +57,19 @@ it('a runner token is valid for its run and phase only, and stored as a hash', a
   expect(JSON.stringify(await runner.help.store.getRun(one.run))).not.toContain(secret);
 });
 
+it("Terraform's token reads shared states during its phase, and is no runner token", async () => {
+  const { run, token } = await claim();
+  const { findRunOfStateToken, stateTokenOf } = await import('#resources/runs/state-tokens.ts');
+  const stateToken = stateTokenOf(run, 'plan', token);
+  const secret = stateToken.slice(-43);
+  expect((await findRunOfStateToken(stateToken))?.id).toBe(run);
+  expect(await findRunOfStateToken(stateToken.replace(secret, token.slice(-43)))).toBeUndefined();
+  expect(await statusOf(`${token.slice(0, -43)}${secret}`, 'heartbeat')).toBe(410);
+  expect(await statusOf(stateToken, 'heartbeat')).toBe(401);
+  expect(await statusOf(token, 'report')).toBe(200);
+  expect(await findRunOfStateToken(stateToken)).toBeUndefined();
+});
+
 it('a runner gets a new URL for the errored state in the response to a heartbeat, on request', async () => {
   const [planning, applying] = [await claim(), await runner.claim('apply')];
   const asked = 'heartbeat?renew=errored-state';

@@ -67,6 +67,17 @@ ${esc}[31m╵${esc}[0m${esc}[0m
     expect(shown(`${backend}${box}`)).toBe(`${box}\n`);
   });
 
+  it('keeps the layout of errors without boxes, which Terraform writes without colors', () => {
+    const problem = `Error: Unclosed configuration block
+
+  on main.tf line 1, in resource "terraform_data" "a":
+   1: resource "terraform_data" "a" {
+
+There is no closing brace for this block before the end of the file.
+`;
+    expect(shown(`Initializing the backend...\n\n${problem}\n`)).toBe(`${problem}\n`);
+  });
+
   it('shows errors of versions without boxes, even right after hidden lines', () => {
     expect(shown('Initializing the backend...\nError: Failed to read\nthe configuration')).toBe(
       'Error: Failed to read\nthe configuration\n\n',

@@ -64,7 +64,7 @@ it('the command line connects a forge with a piped token, connects a workspace t
   const linked = await stepform(['vcs', 'link', 'octocat', '--connection', name]);
   expect(linked.out).toMatch(/\nstepform link [\w-]{43}\n$/);
   expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toMatchObject({ code: 0 });
-  await expect.poll(async () => (await stepform(['vcs', 'events'])).out, { timeout: 30_000 }).toContain('acme/network');
+  await expect.poll(async () => (await stepform(['vcs', 'events'])).out).toContain('acme/network');
   const unknown = await stepform(['vcs', 'link', 'octocat', '--connection', 'none']);
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('No such connection')]);
   expect((await stepform(['vcs', 'connect', 'cvs'], 'good')).err).toContain('Unknown provider cvs');
@@ -101,7 +101,7 @@ it('the command line shows the commit of a run', async () => {
     'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': related(connection, 'oauth-tokens') ?? '' },
   });
   const runs = () => client.list(`/workspaces/${workspace.id}/runs`);
-  await expect.poll(async () => (await runs()).length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await runs()).length).toBe(1);
   const [run] = await runs();
   const { out } = await stepform(['runs', 'show', run?.id ?? '']);
   expect(out).toContain('Commit aaaaaaaa on main of acme/network');

@@ -58,7 +58,7 @@ const currentOf = async ({ id }: Resource): Promise<[string, string] | undefined
   return [ingress.attributes['commit-sha'], attributes.status];
 };
 const untilCurrent = (workspace: Resource, sha: string, status = 'uploaded') =>
-  expect.poll(() => currentOf(workspace), { timeout: 60_000 }).toEqual([sha, status]);
+  expect.poll(() => currentOf(workspace)).toEqual([sha, status]);
 
 const start = (workspace: Resource) => client.createRun(workspace.id, {});
 
@@ -72,7 +72,7 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     const branch = { branch: 'early', from: 'main' };
     await gitea.push(identifier, { 'main.tf': resources(['early']) }, 'Early', branch);
     const early = await gitea.pull(identifier, 'early', 'Too early');
-    await expect.poll(messages, { timeout: 30_000 }).toContain(`pull request #${early} of ${identifier}`);
+    await expect.poll(messages).toContain(`pull request #${early} of ${identifier}`);
     expect(await following.runsOf(workspace)).toEqual([]);
     const run = await untilConfirmable(await start(workspace));
     expect([(await following.ingressOf(run))['commit-sha'], run.attributes['plan-only']]).toEqual([sha, false]);
@@ -128,11 +128,10 @@ describe.skipIf(!binary)('a policy set', () => {
       'policies-path': '/policies/net',
       'vcs-repo': { identifier, 'oauth-token-id': related(following.oauthClient, 'oauth-tokens') ?? '' },
     });
-    const until = (expected: [string, string][]) =>
-      expect.poll(() => versionsOf(set), { timeout: 60_000 }).toEqual(expected);
+    const until = (expected: [string, string][]) => expect.poll(() => versionsOf(set)).toEqual(expected);
     await until([[first, 'ready']]);
     await gitea.push(identifier, { 'README.md': 'Elsewhere' }, 'Elsewhere');
-    await expect.poll(messages, { timeout: 30_000 }).toContain(`no changed file affects the 1 policy set`);
+    await expect.poll(messages).toContain(`no changed file affects the 1 policy set`);
     const second = await gitea.push(identifier, inFolder('deny := ["never"]'), 'Deny all');
     await until([
       [second, 'ready'],
@@ -147,7 +146,7 @@ describe.skipIf(!binary)('a policy set', () => {
     expect(await currentVersion(set)).toBe(second);
     const other = await gitea.push(identifier, inFolder('deny := []'), 'Elsewhere', { branch: 'other', from: 'main' });
     const mended = await gitea.push(identifier, inFolder('deny := []'), 'Mend it');
-    await expect.poll(() => currentVersion(set), { timeout: 60_000 }).toBe(mended);
+    await expect.poll(() => currentVersion(set)).toBe(mended);
     expect((await versionsOf(set)).map(([sha]) => sha)).not.toContain(other);
   });
 });
@@ -156,7 +155,7 @@ describe.skipIf(!binary)('a user with read access only', () => {
   it('cannot start a plan by pushing a pull request without a branch (AGit)', async () => {
     const identifier = await gitea.repository(newName('agit'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier);
-    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
     const mallory = await gitea.newUser(newName('m').slice(0, 30));
     await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
     const evil = await following.inClone(
@@ -173,7 +172,7 @@ describe.skipIf(!binary)('a user with read access only', () => {
     const [pull] = await gitea.call('GET', `/repos/${identifier}/pulls`);
     expect([pull.head.sha, pull.head.repo.full_name]).toEqual([evil, identifier]);
     await expect
-      .poll(messages, { timeout: 30_000 })
+      .poll(messages)
       .toContain(`#${pull.number} of ${identifier} comes from a fork, or was pushed without a branch`);
     expect([(await following.runsOf(workspace)).length, await gitea.statuses(identifier, evil)]).toEqual([1, []]);
   });

@@ -67,7 +67,7 @@ const follow = async (page: Page, { attributes }: Resource, connection: string, 
 /** Target URL of the commit's status. */
 const targetOf = async (identifier: string, sha: string, words: string): Promise<string> => {
   const newest = async () => (await gitea.statuses(identifier, sha))[0];
-  await expect.poll(async () => (await newest())?.description, { timeout: 60_000 }).toBe(words);
+  await expect.poll(async () => (await newest())?.description).toBe(words);
   return new URL((await newest())?.target ?? '').pathname;
 };
 
@@ -87,7 +87,7 @@ it.skipIf(!browser)('the page leads from a connection to first runs, runs of a c
   await seesStatus(page, 'Needs Confirmation');
   const [first] = await client.list(`/workspaces/${workspace.id}/runs`);
   const commits = `${gitea.url}/${identifier}/commit/`;
-  expect(await page.locator(`a[href^="${commits}"]`).count()).toBe(1);
+  await expect.poll(() => page.locator(`a[href^="${commits}"]`).count()).toBe(1);
   expect(await wrongWith(page, 'first run of a commit')).toEqual([]);
   await client.act(first?.id ?? '', 'discard');
 
@@ -104,7 +104,7 @@ it.skipIf(!browser)('the page leads from a connection to first runs, runs of a c
   await page.goto(await targetOf(identifier, sha, '2 workspaces: 2 planned'));
   await page.getByRole('heading', { name: 'Add b' }).waitFor();
   const waiting = page.getByRole('list', { name: 'Needs attention' }).getByRole('listitem');
-  expect(await waiting.count()).toBe(2);
+  await expect.poll(() => waiting.count()).toBe(2);
   expect(await wrongWith(page, 'commit')).toEqual([]);
   await waiting
     .filter({ hasText: String(other.attributes.name) })

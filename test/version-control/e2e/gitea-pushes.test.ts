@@ -34,7 +34,7 @@ const files = { 'main.tf': resources(['a']), 'a/main.tf': resources(['a']), 'b/m
 const followed = async (attributes: object = {}, vcs: object = {}): Promise<[string, Resource]> => {
   const identifier = await following.gitea.repository(newName('pushes'), files);
   const workspace = await following.follow(identifier, { ...waiting, ...attributes }, vcs);
-  await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
   return [identifier, workspace];
 };
 
@@ -46,7 +46,7 @@ describe.skipIf(!binary)('a push', () => {
   it('starts runs only in workspaces that its files concern', async () => {
     const [identifier, a] = await followed({ 'working-directory': 'a' });
     const b = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
-    await expect.poll(async () => (await following.runsOf(b)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(b)).length).toBe(1);
     const sha = await following.gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
     await following.runOf(b, sha);
     expect(await following.runsOf(a)).toHaveLength(1);
@@ -55,7 +55,7 @@ describe.skipIf(!binary)('a push', () => {
   it('of eight commits starts workspaces that only the oldest one concerns, although the payload omits it', async () => {
     const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const other = await following.follow(identifier, { ...waiting, 'working-directory': 'c' });
-    await expect.poll(async () => (await following.runsOf(other)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(other)).length).toBe(1);
     const sha = await following.inClone(identifier, async (git, folder) => {
       write(folder, 'a/main.tf', resources(['a', 'a2']));
       await git('add', '.');
@@ -75,17 +75,15 @@ describe.skipIf(!binary)('a push', () => {
   it('that resets the branch to an older commit runs that commit, wherever its files are', async () => {
     const [identifier, workspace] = await followed();
     const elsewhere = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
-    await expect.poll(async () => (await following.runsOf(elsewhere)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(elsewhere)).length).toBe(1);
     const first = await headOf(identifier);
     const second = await following.gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
     await following.runOf(workspace, second);
     await following.inClone(identifier, (git) =>
       git('push', '--quiet', '--force', 'origin', `${first}:refs/heads/main`),
     );
-    await expect
-      .poll(async () => (await following.commitsOf(workspace)).slice(0, 2), { timeout: 60_000 })
-      .toEqual([first, second]);
-    await expect.poll(() => following.commitsOf(elsewhere), { timeout: 60_000 }).toEqual([first, first]);
+    await expect.poll(async () => (await following.commitsOf(workspace)).slice(0, 2)).toEqual([first, second]);
+    await expect.poll(() => following.commitsOf(elsewhere)).toEqual([first, first]);
   });
 
   it('after one whose delivery was lost runs the newest commit, in workspaces that either one concerns', async () => {
@@ -112,7 +110,7 @@ describe.skipIf(!binary)('a push', () => {
       { 'a/main.tf': resources(['a', 'lost']) },
       'Its delivery is lost',
     );
-    await expect.poll(() => told, { timeout: 60_000 }).toContain(lost);
+    await expect.poll(() => told).toContain(lost);
     server.close();
     await active(true);
     const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
@@ -153,7 +151,7 @@ describe.skipIf(!binary)('a push', () => {
       from: 'main',
     });
     const workspace = await following.follow(identifier, waiting, { branch: 'side' });
-    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
     const sha = await following.inClone(identifier, async (git, folder) => {
       await git('push', '--quiet', 'origin', ':refs/heads/side');
       write(folder, 'main.tf', resources(['again']));
@@ -192,7 +190,7 @@ describe.skipIf(!binary)('a pull request', () => {
     const at = `/repos/${identifier}`;
     await gitea.call('POST', `${at}/branches`, { new_branch_name: 'release', old_branch_name: 'main' });
     const onRelease = await following.follow(identifier, waiting, { branch: 'release' });
-    await expect.poll(async () => (await following.runsOf(onRelease)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(onRelease)).length).toBe(1);
     /** Commits of plans, newest first, and whether each is in progress. */
     const plansOf = async (workspace: Resource): Promise<[string, boolean][]> => {
       const plans = (await following.runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
@@ -200,7 +198,7 @@ describe.skipIf(!binary)('a pull request', () => {
       return (await Promise.all(commits)).map((sha, i) => [sha, plans[i]?.attributes.status !== 'canceled']);
     };
     const until = (workspace: Resource, plans: [string, boolean][]) =>
-      expect.poll(() => plansOf(workspace), { timeout: 60_000 }).toEqual(plans);
+      expect.poll(() => plansOf(workspace)).toEqual(plans);
     const change = (n: number) => ({ 'main.tf': resources(['a', `change${n}`]) });
     const first = await gitea.push(identifier, change(1), 'First', { branch: 'feature', from: 'main' });
     const number = await gitea.pull(identifier, 'feature', 'Please');
@@ -238,7 +236,7 @@ describe.skipIf(!binary)('a pull request', () => {
     ]);
     const stateOf = async (sha: string) => (await gitea.statuses(identifier, sha))[0]?.state;
     await expect
-      .poll(() => Promise.all([first, second, forced, meanwhile].map(stateOf)), { timeout: 60_000 })
+      .poll(() => Promise.all([first, second, forced, meanwhile].map(stateOf)))
       .toEqual(['error', 'error', 'error', 'pending']);
     await gitea.merge(identifier, number);
     const merged = (await gitea.call('GET', `${at}/branches/release`)).commit.id;

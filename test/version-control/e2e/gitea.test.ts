@@ -58,7 +58,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       'service-provider': 'gitea',
       'webhook-url': expect.stringMatching(/\/webhooks\/vcs\/[0-9a-f-]{36}$/),
     });
-    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
     const [first] = (await runsOf(workspace)) as [Resource];
     expect((await untilConfirmable(first)).attributes).toMatchObject({
       source: 'tfe-configuration-version',
@@ -77,7 +77,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       identifier,
     });
     await expect
-      .poll(async () => (await gitea.statuses(identifier, sha))[0], { timeout: 30_000 })
+      .poll(async () => (await gitea.statuses(identifier, sha))[0])
       .toMatchObject({
         state: 'success',
         description: 'Plan: 2 to add, 0 to change, 0 to destroy',
@@ -91,7 +91,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
   it('plans pull requests speculatively, and never plans forks', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
-    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', {
       branch: 'feature',
       from: 'main',
@@ -107,7 +107,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       'sender-username': 'tester',
     });
     await expect
-      .poll(async () => (await gitea.statuses(identifier, sha))[0]?.description, { timeout: 30_000 })
+      .poll(async () => (await gitea.statuses(identifier, sha))[0]?.description)
       .toBe('Plan: 2 to add, 0 to change, 0 to destroy');
     const mallory = await gitea.newUser(newName('m').slice(0, 30));
     await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
@@ -120,12 +120,10 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     });
     await gitea.pull(identifier, `${mallory.name}:evil`, 'Take this', mallory);
     await expect
-      .poll(
-        async () =>
-          (await client.list(`/organizations/${organization}/vcs-events`))
-            .map(({ attributes }: Resource) => attributes.message)
-            .join('\n'),
-        { timeout: 30_000 },
+      .poll(async () =>
+        (await client.list(`/organizations/${organization}/vcs-events`))
+          .map(({ attributes }: Resource) => attributes.message)
+          .join('\n'),
       )
       .toContain(`of ${identifier} comes from a fork`);
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
@@ -134,7 +132,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
   it('shows plans in one comment, and plans again for a comment of a linked account', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier);
-    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
     const branch = { branch: 'feature', from: 'main' };
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
     const number = await gitea.pull(identifier, 'feature', 'Please add c');
@@ -143,21 +141,19 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       const all = await gitea.call('GET', `/repos/${identifier}/issues/${number}/comments`);
       return all.map(({ body }: { body: string }) => body).filter((body: string) => body.startsWith('<!-- stepform'));
     };
-    await expect.poll(ours, { timeout: 30_000 }).toEqual([expect.stringContaining('2 to add, 0 to change')]);
+    await expect.poll(ours).toEqual([expect.stringContaining('2 to add, 0 to change')]);
     const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
     const link = `/oauth-clients/${oauthClient.id}/account-link`;
     await say('stepform plan');
     const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
     await say(data.attributes.comment);
     await expect
-      .poll(async () => (await client.call('GET', link).catch(() => undefined))?.data.attributes.username, {
-        timeout: 30_000,
-      })
+      .poll(async () => (await client.call('GET', link).catch(() => undefined))?.data.attributes.username)
       .toBe(gitea.owner.name);
     const plans = async () => (await runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
     expect(await plans()).toHaveLength(1);
     await say('stepform plan');
-    await expect.poll(async () => (await plans()).length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await plans()).length).toBe(2);
     await untilFinal((await plans())[0] as Resource);
     expect(await ours()).toHaveLength(1);
   });
@@ -165,7 +161,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
   it('applies a pull request before its merge, and runs the merge afterwards', async () => {
     const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
     const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
-    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
     const first = await untilConfirmable((await runsOf(workspace))[0] as Resource);
     // Otherwise the run would hold the workspace.
     await client.act(first.id, 'discard');
@@ -174,28 +170,26 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     const number = await gitea.pull(identifier, 'feature', 'Please add c');
     const run = await runOf(workspace, sha);
     const statusOf = async ({ id }: Resource) => (await client.get(`/runs/${id}`)).attributes.status;
-    await expect.poll(() => statusOf(run), { timeout: 60_000 }).toBe('planned_and_saved');
+    await expect.poll(() => statusOf(run)).toBe('planned_and_saved');
     const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
     const link = `/oauth-clients/${oauthClient.id}/account-link`;
     const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
     await say(data.attributes.comment);
     await expect
-      .poll(
-        () =>
-          client.call('GET', link).then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        client.call('GET', link).then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true);
     await say('stepform apply');
-    await expect.poll(() => statusOf(run), { timeout: 60_000 }).toBe('applied');
+    await expect.poll(() => statusOf(run)).toBe('applied');
     const held = async () => (await client.get(`/workspaces/${workspace.id}`)).attributes['applied-pull-request'];
     expect(await held()).toBe(number);
     await gitea.merge(identifier, number);
-    await expect.poll(held, { timeout: 30_000 }).toBeNull();
-    await expect.poll(async () => (await runsOf(workspace)).length, { timeout: 60_000 }).toBe(3);
+    await expect.poll(held).toBeNull();
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(3);
     const [merged] = (await runsOf(workspace)) as [Resource];
     expect((await untilFinal(merged)).attributes).toMatchObject({
       status: 'planned_and_finished',
@@ -220,7 +214,7 @@ describe.skipIf(!binary)('a forge that only an agent can reach', () => {
     const tokens = `/agent-pools/${pool.id}/authentication-tokens`;
     const token = await client.create(tokens, 'authentication-tokens', { description: 'e2e' });
     const { output } = startAgent(name, token.attributes.token, ['--forward-to', gitea.url]);
-    await expect.poll(() => output.text, { timeout: 60_000 }).toContain('forwards requests to');
+    await expect.poll(() => output.text).toContain('forwards requests to');
     const attributes = {
       name,
       'service-provider': 'gitea',
@@ -233,12 +227,12 @@ describe.skipIf(!binary)('a forge that only an agent can reach', () => {
     });
     const identifier = await gitea.repository(newName('private'), { 'main.tf': resources(['a']) });
     const workspace = await following.follow(identifier, { 'auto-apply': true }, {}, { by });
-    await expect.poll(async () => (await following.runsOf(workspace)).length, { timeout: 120_000 }).toBe(1);
+    await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Through an agent');
     const run = await following.runOf(workspace, sha);
     expect((await untilFinal(run)).attributes.status).toBe('applied');
     await expect
-      .poll(async () => (await gitea.statuses(identifier, sha)).map(({ state }) => state), { timeout: 120_000 })
+      .poll(async () => (await gitea.statuses(identifier, sha)).map(({ state }) => state))
       .toContain('success');
     for (const what of [`/archive/${sha}.tar.gz: 200`, `/statuses/${sha}: 201`, '/hooks: 201']) {
       expect(output.text).toContain(what);

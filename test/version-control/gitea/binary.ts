@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, cp } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
-import { goBuild, inScratch } from '#test/support/go-build.ts';
+import { goBuild, inScratch, sourceOf } from '#test/support/go-build.ts';
 
 /**
  * Gitea as a real forge for tests, built from source through the Go module proxy, whose checksums Go verifies; once
  * per machine: `npm run gitea`.
  */
 
-const run = promisify(execFile);
 const version = '1.26.0';
 const kept = join(machineCache, 'gitea', `gitea-${version}-optimized`);
 /** Templates and options, which the binary does not contain. */
@@ -25,20 +22,15 @@ export const giteaBinary = (): string | undefined =>
 export const provideGitea = async (signal?: AbortSignal): Promise<string> => {
   const atHand = giteaBinary();
   if (atHand) return atHand;
-  await inScratch(async (folder) => {
-    for (const file of ['go.mod', 'go.sum']) await copyFile(join(import.meta.dirname, file), join(folder, file));
-    const { stdout } = await run('go', ['mod', 'download', '-json', 'code.gitea.io/gitea'], {
-      cwd: folder,
-      signal,
-    });
-    const { Dir: source } = JSON.parse(stdout) as { Dir: string };
+  await inScratch(async (scratch) => {
+    const folder = await sourceOf(`code.gitea.io/gitea@v${version}`, scratch, signal);
     for (const part of ['templates', 'options']) {
-      await cp(join(source, part), join(giteaStatic, part), { recursive: true });
+      await cp(join(folder, part), join(giteaStatic, part), { recursive: true });
     }
     // Built last: if the binary exists, so does everything else.
     await goBuild({
       folder,
-      program: 'code.gitea.io/gitea',
+      program: '.',
       target: kept,
       tags: ['sqlite', 'sqlite_unlock_notify'],
       variables: { 'main.Version': version },

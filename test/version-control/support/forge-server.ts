@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { serve } from '#test/support/serve.ts';
 
 /** A forge's API for tests: answers by method and path as a test decides, records requests, and knows its tokens. */
 
@@ -20,7 +20,7 @@ export interface Reply {
   headers?: Record<string, string>;
 }
 
-type Answerer = (call: ForgeCall) => Reply | undefined;
+type Answerer = (call: ForgeCall) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface ForgeServer {
   url: string;
@@ -39,7 +39,7 @@ const fits = (pattern: string | RegExp, path: string): boolean =>
   typeof pattern === 'string' ? pattern === path : pattern.test(path);
 
 export const startForge = async (): Promise<ForgeServer> => {
-  const server = createServer(async (incoming, response) => {
+  const server = await serve(async (incoming, response) => {
     const parts: Buffer[] = [];
     for await (const part of incoming as AsyncIterable<Buffer>) parts.push(part);
     const text = Buffer.concat(parts).toString();
@@ -53,7 +53,7 @@ export const startForge = async (): Promise<ForgeServer> => {
       body: incoming.headers['content-type']?.includes('json') ? JSON.parse(text) : new URLSearchParams(text),
     };
     forge.calls.push(call);
-    const reply = replyTo(call);
+    const reply = await replyTo(call);
     const isBytes = Buffer.isBuffer(reply.body);
     response.writeHead(reply.status ?? 200, {
       'content-type': isBytes ? 'application/gzip' : 'application/json',
@@ -61,7 +61,7 @@ export const startForge = async (): Promise<ForgeServer> => {
     });
     response.end(isBytes ? reply.body : reply.body === undefined ? undefined : JSON.stringify(reply.body));
   });
-  const replyTo = (call: ForgeCall): Reply => {
+  const replyTo = async (call: ForgeCall): Promise<Reply> => {
     const isOpen =
       call.path.startsWith('/login') ||
       call.path.startsWith('/app/') ||
@@ -70,14 +70,13 @@ export const startForge = async (): Promise<ForgeServer> => {
     const token = call.authorization?.replace(/^Bearer /, '');
     if (!isOpen && !forge.tokens.has(token ?? '')) return { status: 401, body: { message: 'Bad credentials' } };
     for (const answer of forge.answers) {
-      const reply = answer(call);
+      const reply = await answer(call);
       if (reply) return reply;
     }
     return { status: 404, body: { message: 'Not Found' } };
   };
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const forge: ForgeServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     calls: [],
     answers: [],
     tokens: new Set(['good']),
@@ -97,10 +96,7 @@ export const startForge = async (): Promise<ForgeServer> => {
       forge.tokens = new Set(['good']);
       forge.on('GET', '/user', { body: { id: 7, login: 'octocat', username: 'octocat' } });
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
   forge.reset();
   return forge;

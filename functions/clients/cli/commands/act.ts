@@ -1,7 +1,7 @@
 import { ApiError, type Client, isFinalRun, type Resource } from '#clients/client/client.ts';
 import { offeredActions, overrideOf } from '#clients/client/run-facts.ts';
 import type { DirectAction } from '#run/status.ts';
-import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { type Call, type Command, ofWatch, ofWorkspace, timeoutOf } from '../arguments.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { followRun } from '../follow-run.ts';
 import { program } from '../program.ts';
@@ -17,6 +17,8 @@ const shared = {
   comment: { about: 'comment for the run’s timeline', value: 'text', short: 'm' },
   ...ofWorkspace,
 };
+
+const afterwards = { watch: { about: 'watch the run afterwards' }, ...ofWatch };
 
 /**
  * The named run. Without one, the workspace's current run, after asking. Without a terminal, an option has to name
@@ -59,7 +61,7 @@ const finish = async (call: Call, { client }: Session, run: Resource<'runs'>, do
   const json = call.flag('json');
   if (call.flag('watch')) {
     if (!json) print(doneText);
-    return followRun(client, run.id, { json, wait: false, onlyNew: true, started: false });
+    return followRun(client, run.id, { json, wait: false, onlyNew: true, timeoutMs: timeoutOf(call), started: false });
   }
   // The decision takes effect a moment later: printing the previous status would mislead.
   const current = await client.waitForRun(run.id, hasMoved(run), movesWithinMs).catch(() => client.run(run.id));
@@ -74,18 +76,16 @@ const acting = (name: string, action: DirectAction, about: string, doneText: str
   name: `runs ${name}`,
   about,
   takes: '[run]',
-  options: { ...shared, ...(watch ? { watch: { about: 'watch the run afterwards' } } : {}) },
+  options: { ...shared, ...(watch ? afterwards : {}) },
   more: 'Without a run ID, acts on the current run of the workspace: after asking, or if --workspace is given in a script.',
   run: async (call, session) => {
     const run = await chooseRun(call, session, name[0]?.toUpperCase() + name.slice(1));
     // The API would accept a repeated confirmation even of a run that has ended.
     if (isFinalRun(run)) throw await refused(session.client, run, new ApiError('POST', `/runs/${run.id}`, 409, ''));
-    try {
-      await session.client.act(run.id, action, call.text('comment'));
-    } catch (error) {
+    const said = await session.client.act(run.id, action, call.text('comment')).catch(async (error) => {
       throw await refused(session.client, run, error);
-    }
-    return finish(call, session, run, doneText);
+    });
+    return finish(call, session, run, said ?? doneText);
   },
 });
 
@@ -93,7 +93,7 @@ const override: Command = {
   name: 'runs override',
   about: 'Override the failed policies of a run',
   takes: '[run]',
-  options: { ...shared, watch: { about: 'watch the run afterwards' } },
+  options: { ...shared, ...afterwards },
   more: 'Your name and comment are recorded in the run’s timeline.',
   run: async (call, session) => {
     const { client } = session;

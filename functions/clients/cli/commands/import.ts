@@ -2,7 +2,7 @@ import { findToken } from '../address.ts';
 import type { Call, Command } from '../arguments.ts';
 import { exit, wrongUsage } from '../exit.ts';
 import type { Import } from '../import/context.ts';
-import { type Entry, Journal, lineOf } from '../import/journal.ts';
+import { type Entry, Journal, lineOf, summaryOf } from '../import/journal.ts';
 import { needsOf } from '../import/needs.ts';
 import { copyOrganization } from '../import/organization.ts';
 import { copyPolicies } from '../import/policies.ts';
@@ -35,17 +35,6 @@ const copyAll = async (work: Import): Promise<void> => {
       if (copy) await copyAccess(work, 'project', project, copy);
     }
   });
-};
-
-const summary = (journal: Journal, isDry: boolean): string => {
-  const counts = [
-    `${journal.count('created')} ${isDry ? 'to create' : 'created'}`,
-    `${journal.count('changed')} ${isDry ? 'to change' : 'changed'}`,
-    `${journal.count('unchanged')} unchanged`,
-    `${journal.count('todo')} to do by hand`,
-    `${journal.count('failed')} failed`,
-  ];
-  return `${counts.join(', ')}${isDry ? '. Nothing was written: this is a dry run' : ''}`;
 };
 
 const begin = async (call: Call, session: Session): Promise<Import> => {
@@ -104,7 +93,7 @@ can repeat it. Lines begin with + created, ~ changed, * to do by hand, ! failed.
     const { journal, target } = work;
     const failed = journal.count('failed') > 0;
     if (call.flag('json')) printJson({ data: journal.entries });
-    else say(summary(journal, target.isDry));
+    else say(summaryOf(journal, target.isDry));
     return failed ? exit.failed : undefined;
   },
 };

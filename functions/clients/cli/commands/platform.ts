@@ -1,7 +1,7 @@
-import { join } from 'node:path';
+import { programFile } from '#platform/program.ts';
 import type { Command } from '../arguments.ts';
 import { program } from '../program.ts';
-import { root, runProgram } from '../run-program.ts';
+import { runProgram } from '../run-program.ts';
 
 /** Programs that demonstrate, run, deploy, verify or save the platform, from a checkout or from the package. */
 
@@ -10,19 +10,29 @@ const dataFolder = 'Data folder: STEPFORM_DATA, or .stepform in this folder.';
 interface Program extends Pick<Command, 'name' | 'about' | 'takes' | 'options' | 'more'> {
   /** Its path, and arguments before those of the command. */
   file: readonly [path: string, ...first: string[]];
+  /** Options of Node. */
+  node?: readonly string[];
 }
+
+/** `npm start` has it, too (infra/docs/performance.md). */
+export const youngGeneration = '--max-semi-space-size=8';
 
 const programs: Program[] = [
   {
     name: 'demo',
     file: ['infra/local/demo/main.ts'],
     about: 'Show a first apply and a failed run on an empty platform on this machine',
-    options: { full: { about: 'also show run tasks, policies and a cost estimate' } },
-    more: 'It uses its own data folder and removes it at the end.',
+    options: {
+      full: { about: 'also show run tasks, policies and a cost estimate' },
+      'no-wait': { about: 'ask nothing, and end at once' },
+    },
+    more: `On a terminal you confirm the run, and the page stays open until you press Enter. It uses its own data folder and removes it at
+the end.`,
   },
   {
     name: 'start',
     file: ['infra/local/commands/start.ts'],
+    node: [youngGeneration],
     about: 'Run the platform on this machine',
     options: {
       'recovered-to': { about: 'after a restore: first end the runs that were in progress then', value: 'time' },
@@ -130,10 +140,13 @@ runs continue; those that wait for a user are listed. Pushes, scheduled destroys
   },
 ];
 
+/** Sources of the programs, which the package has as bundles (infra/build/programs.ts). */
+export const programSources = [...new Set(programs.map(({ file: [path] }) => path))];
+
 export const platformCommands = programs.map(
-  ({ file: [path, ...first], ...command }): Command => ({
+  ({ file: [path, ...first], node = [], ...command }): Command => ({
     ...command,
     isProgram: true,
-    run: (call) => runProgram([join(root, path), ...first, ...call.args]),
+    run: (call) => runProgram([...node, programFile(path), ...first, ...call.args]),
   }),
 );

@@ -10,7 +10,7 @@ import { type Client, chosenOf, connectionsOf, nameOf } from './version-control.
 /** The repositories that workspaces follow. */
 
 /** How to reach a repository: a connection, or an installation of the GitHub App. @throws {CommandError} */
-const reach = async (session: Session, named: string | undefined): Promise<Record<string, unknown>> => {
+export const reach = async (session: Session, named: string | undefined): Promise<Record<string, unknown>> => {
   const organization = await session.organization();
   const installations = (
     await session.client.some(`/organizations/${encodeURIComponent(organization)}/github-app-installations`, 1000)

@@ -1,5 +1,6 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
 import { everyOperation, factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
+import { fetchRetry } from '#clients/client/text/fetching.ts';
 import { ago, duration } from '#clients/client/text/time.ts';
 import { displayStatus } from '#run/display.ts';
 import { stagesOf } from '#run/stages.ts';
@@ -10,6 +11,7 @@ import { wrongUsage } from '../exit.ts';
 import { nearest } from '../nearest-word.ts';
 import { adviceOn } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
+import { withTeamNames } from '../people.ts';
 import { program } from '../program.ts';
 import { changesOf, fetchSnapshot, type RunSnapshot, workspaceOf } from '../run-snapshot.ts';
 import { ofList, printList } from '../table.ts';
@@ -137,6 +139,8 @@ const show: Command = {
     const results = await resultsOf(client, snapshot);
     if (results.length) print('');
     for (const result of results) new WatchText(client.url, print).emit(result);
+    const retry = fetchRetry(run);
+    if (retry) print(`\nWaiting ${retry}`);
     if (run.attributes['end-reason']) print(`\n${plain(run.attributes['end-reason'])}`);
     for (const line of await adviceOn(client, snapshot)) print(line);
   },
@@ -145,7 +149,8 @@ const show: Command = {
 /** `acme/network, queued 5 min ago by ana from the command line` */
 const origin = async (client: Client, { run, createdBy }: RunSnapshot): Promise<string> => {
   const [, organization] = /^\/app\/([^/]+)\//.exec(run.links?.['self-html'] ?? '') ?? [];
-  const by = createdBy ? ` by ${createdBy.attributes.username}` : '';
+  const [creator] = await withTeamNames(client, createdBy ? [createdBy] : []);
+  const by = creator ? ` by ${creator.attributes.username}` : '';
   const place = `${decodeURIComponent(organization ?? '')}/${await workspaceOf(client, run)}`;
   return plain(`${place}, queued ${ago(run.attributes['created-at'], Date.now())}${by} from ${sourceOf(run)}`);
 };

@@ -3,7 +3,7 @@ import { dirname, relative, resolve, sep } from 'node:path';
 import type { Client, Resource } from '#clients/client/client.ts';
 import { bytes } from '#clients/client/text/time.ts';
 import { packFolder } from '../archive.ts';
-import { type Call, type Command, ofWorkspace } from '../arguments.ts';
+import { type Call, type Command, ofWatch, ofWorkspace, timeoutOf } from '../arguments.ts';
 import { hasConfiguration } from '../cloud-block.ts';
 import { commitOf } from '../commit.ts';
 import { CommandError, exit, wrongUsage } from '../exit.ts';
@@ -77,7 +77,8 @@ export const start: Command = {
   options: {
     message: { about: 'message of the run', value: 'text', short: 'm' },
     watch: { about: 'watch the run until it finishes or needs a decision' },
-    wait: { about: 'with --watch: keep watching while the run needs a decision' },
+    wait: { about: 'with --watch: keep watching while the run, or the run ahead, needs a decision' },
+    timeout: { ...ofWatch.timeout, about: `with --watch: ${ofWatch.timeout.about}` },
     'plan-only': { about: 'show changes, never apply them' },
     destroy: { about: 'plan to destroy every resource of the workspace' },
     'refresh-only': { about: 'update the state only, change no resources' },
@@ -95,8 +96,8 @@ export const start: Command = {
     latest: { about: 'use the latest configuration of the workspace, upload nothing' },
     ...ofWorkspace,
   },
-  more: `Default folder: the current one. Its cloud block selects the workspace. Files in .terraformignore are not uploaded. In a git
-checkout without changes, the run records the commit. With --watch, the exit code is the result (${program} help exit-codes).
+  more: `Default folder: the current one. Its cloud block selects the workspace. Files in .terraformignore and local
+states are not uploaded. In a git checkout without changes, the run records the commit. With --watch, the exit code is the result (${program} help exit-codes).
 
   ${program} runs start --watch -m "More memory"
   ${program} runs start ./network --workspace network --plan-only --var size=3 --watch
@@ -112,13 +113,16 @@ checkout without changes, the run records the commit. With --watch, the exit cod
       );
     }
     const settings = settingsOf(call, folder);
+    const timeoutMs = timeoutOf(call);
+    if (timeoutMs !== undefined && !call.flag('watch')) throw wrongUsage('--timeout needs --watch. Add it.');
     const inFolder = session.in(folder);
     const workspace = await inFolder.workspace();
     const { client } = inFolder;
     const json = call.flag('json');
     const version = latest ? undefined : await upload(client, workspace, folder, call.flag('plan-only'), json);
     const run = await client.createRun(workspace.id, settings, version?.id);
-    if (call.flag('watch')) return followRun(client, run.id, { json, wait: call.flag('wait'), started: true });
+    if (call.flag('watch'))
+      return followRun(client, run.id, { json, wait: call.flag('wait'), timeoutMs, started: true });
     if (json) return printJson({ data: run });
     print([...summary(run, client.url), '', `Watch it:  ${program} runs watch ${run.id}`].join('\n'));
   },
@@ -129,7 +133,8 @@ export const watch: Command = {
   about: 'Watch runs: Terraform output, stages, run tasks, policies and costs',
   takes: '[run] …',
   options: {
-    wait: { about: 'keep watching while the run needs a decision' },
+    wait: { about: 'keep watching while the run, or the run ahead, needs a decision' },
+    ...ofWatch,
     ...ofWorkspace,
   },
   more: `Default: the current run of the workspace. With several runs, prints status changes and the result of each stage, and exits with
@@ -143,13 +148,15 @@ the run continues. With --json, prints one object per line, each with "event":
   stage          stage, state (done, failed, stopped), seconds, changes
   task-result    stage, task, enforcement-level, status, message, url
   policies       kind, status, errors, policies (name, enforcement-level, status, messages)
-  cost-estimate  status, prior-, proposed-, delta-monthly-cost, error-message
+  cost-estimate  status, prior-, proposed-, delta-monthly-cost, matched- and unmatched-resources-count,
+                 error-message
   unreachable    reason; retries continue
   end            status, name, exit-code, run`,
   run: async (call, session) => {
     const others = call.words.slice(1);
     if (others.length > 0) return watchAll(call, session);
     const { id } = await session.run(call.word(0));
-    return followRun(session.client, id, { json: call.flag('json'), wait: call.flag('wait'), started: false });
+    const options = { json: call.flag('json'), wait: call.flag('wait'), timeoutMs: timeoutOf(call), started: false };
+    return followRun(session.client, id, options);
   },
 };

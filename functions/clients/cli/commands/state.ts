@@ -267,8 +267,16 @@ const outputs: Command = {
     }
     if (call.flag('json')) return printJson({ data });
     if (data.length === 0) return print('No outputs.');
-    const line = ({ attributes: { name: key, value, sensitive } }: Resource<'state-version-outputs'>) =>
-      `${bold(plain(key))} = ${sensitive ? dim('(sensitive)') : plain(JSON.stringify(value))}`;
+    const shownValue = ({
+      sensitive,
+      value,
+      'omitted-bytes': omitted,
+    }: Resource<'state-version-outputs'>['attributes']) => {
+      if (sensitive) return dim('(sensitive)');
+      return omitted === undefined ? plain(JSON.stringify(value)) : dim(`(${bytes(omitted)}, shown by name)`);
+    };
+    const line = ({ attributes }: Resource<'state-version-outputs'>) =>
+      `${bold(plain(attributes.name))} = ${shownValue(attributes)}`;
     print(data.map(line).join('\n'));
   },
 };

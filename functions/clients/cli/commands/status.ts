@@ -1,4 +1,5 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
+import { isManaged } from '#clients/client/managed.ts';
 import { factsOf, mayDecide, since } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
 import { ago, count, timeOfDay } from '#clients/client/text/time.ts';
@@ -7,6 +8,7 @@ import { type Command, ofOrganization } from '../arguments.ts';
 import { type ExitCode, exit } from '../exit.ts';
 import { withRetries } from '../network-timeout.ts';
 import { bold, dim, green, plain, yellow } from '../paint.ts';
+import { withTeamNames } from '../people.ts';
 import { program } from '../program.ts';
 import { columns, cut, print, printJson } from '../terminal.ts';
 import { statusOf } from './runs.ts';
@@ -136,7 +138,10 @@ export const status: Command = {
     const { stdout } = process;
     const screen = async (): Promise<string[]> => {
       const { data, included } = await read(session.client, organization);
-      const entries = data.map((workspace) => entryOf(workspace as Resource<'workspaces'>, included));
+      // Environments have their own commands and list.
+      const own = (data as Resource<'workspaces'>[]).filter((workspace) => !isManaged(workspace));
+      const named = await withTeamNames(session.client, included);
+      const entries = own.map((workspace) => entryOf(workspace, named));
       return screenOf(organization, entries, stdout.isTTY ? stdout.columns : undefined);
     };
     if (!stdout.isTTY || call.flag('once')) return print((await screen()).join('\n'));

@@ -74,6 +74,14 @@ const valueFor = async (call: Call, sensitive: boolean): Promise<string> => {
   );
 };
 
+/** No variable has such a name; `key=value` is how other programs write it. */
+const checkKey = (call: Call): void => {
+  const [, key, value = ''] = /^([^=]+)=(.*)$/s.exec(call.required(0)) ?? [];
+  if (key === undefined) return;
+  const shown = /^[\w.-]+$/.test(value) ? value : '<value>';
+  throw wrongUsage(`Give key and value as two arguments: ${program} variables set ${key} ${shown}`);
+};
+
 const piped = async (call: Call): Promise<string> => {
   if (isAttended()) throw wrongUsage(`Missing argument <value>: ${program} variables set ${call.required(0)} <value>`);
   return (await readInput()).toString('utf8').replace(/\r?\n$/, '');
@@ -101,6 +109,7 @@ const set: Command = {
   ${program} variables set zones '["a", "b"]' --hcl
   pass show db | ${program} variables set db_password --sensitive`,
   run: async (call, session) => {
+    checkKey(call);
     const { client } = session;
     const owner = await ownerOf(call, session);
     const existing = find(await variablesOf(session, owner), call);

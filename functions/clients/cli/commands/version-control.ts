@@ -82,10 +82,21 @@ const list: Command = {
 };
 
 /** Names that people use, which the help lists too. */
-const providers = ['github', 'github_enterprise', 'gitlab', 'gitlab_enterprise_edition', 'gitea', 'forgejo'];
+const providers = [
+  'github',
+  'github_enterprise',
+  'gitlab',
+  'gitlab_enterprise_edition',
+  'gitea',
+  'forgejo',
+  'bitbucket',
+  'azure-devops',
+];
 
 const providerOf = (given: string, hasUrl: boolean): string => {
   if (given === 'forgejo') return 'gitea';
+  if (given === 'bitbucket') return hasUrl ? 'bitbucket_data_center' : 'bitbucket_hosted';
+  if (given === 'azure-devops') return 'ado_services';
   if (given === 'gitlab') return hasUrl ? 'gitlab_community_edition' : 'gitlab_hosted';
   return given;
 };
@@ -95,7 +106,10 @@ const urlsOf = (call: Call, provider: string): readonly [string, string] => {
   if (!known) throw wrongUsage(`Unknown provider ${provider}. Use one of: ${providers.join(', ')}`);
   const given = call.text('url');
   const url = withoutSlash(given ?? known.url ?? '');
-  if (!url) throw wrongUsage(`Missing --url: the URL of your ${provider} server, e.g. https://git.example.com`);
+  if (!url)
+    throw wrongUsage(
+      `Missing --url: the URL of your ${provider} server, e.g. ${known.example ?? 'https://git.example.com'}`,
+    );
   return [url, call.text('api-url') ?? ((!given && known.apiUrl) || `${url}${known.apiPath}`)];
 };
 
@@ -112,7 +126,7 @@ const connect: Command = {
   takes: '<provider>',
   options: {
     ...ofOrganization,
-    url: { about: 'URL of the forge (not needed for github, gitlab_hosted)', value: 'url' },
+    url: { about: 'URL of the forge (not needed for github.com, gitlab.com, bitbucket.org)', value: 'url' },
     'api-url': { about: 'URL of its API (default: by provider)', value: 'url' },
     name: { about: 'name of the connection', value: 'name' },
   },

@@ -1,7 +1,8 @@
-import type { Call } from '../arguments.ts';
+import { type Call, timeoutOf } from '../arguments.ts';
 import { type ExitCode, exit } from '../exit.ts';
 import { endOf } from '../outcome.ts';
 import { bold, dim, plain } from '../paint.ts';
+import { waitOf } from '../run-snapshot.ts';
 import type { Session } from '../session.ts';
 import { print } from '../terminal.ts';
 import { type WatchEvent, watchRun } from '../watch.ts';
@@ -32,6 +33,13 @@ export const watchAll = async (call: Call, { client }: Session): Promise<ExitCod
   const interruption = new AbortController();
   const interrupted = () => interruption.abort();
   process.on('SIGINT', interrupted);
+  let isLate = false;
+  const timeoutMs = timeoutOf(call);
+  const late = () => {
+    isLate = true;
+    interrupted();
+  };
+  const timer = timeoutMs === undefined ? undefined : setTimeout(late, timeoutMs);
   const json = call.flag('json');
   const watchOne = async (id: string): Promise<ExitCode> => {
     const emit = (event: WatchEvent) => {
@@ -42,10 +50,12 @@ export const watchAll = async (call: Call, { client }: Session): Promise<ExitCod
     const snapshot = await watchRun(client, id, {
       emit,
       decide: async () => (call.flag('wait') ? 'stay' : 'leave'),
+      waitsFor: (run) => waitOf(client, run),
+      leaves: () => !call.flag('wait'),
       withLogs: false,
       signal: interruption.signal,
     });
-    if (interruption.signal.aborted) return exit.interrupted;
+    if (interruption.signal.aborted) return isLate ? exit.timedOut : exit.interrupted;
     const end = endOf(snapshot);
     emit(end);
     return end['exit-code'];
@@ -54,6 +64,7 @@ export const watchAll = async (call: Call, { client }: Session): Promise<ExitCod
     const codes = await Promise.all([...new Set(call.words)].map(watchOne));
     return codes.find((code) => code !== exit.done) ?? exit.done;
   } finally {
+    clearTimeout(timer);
     process.off('SIGINT', interrupted);
   }
 };

@@ -1,8 +1,10 @@
 import { type Resource, related } from '#clients/client/client.ts';
+import { isManaged } from '#clients/client/managed.ts';
 import { since } from '#clients/client/run-facts.ts';
 import { ago } from '#clients/client/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
 import { bold, dim, plain, yellow } from '../paint.ts';
+import { withTeamNames } from '../people.ts';
 import { program } from '../program.ts';
 import { ofList, printList } from '../table.ts';
 import { print, printJson } from '../terminal.ts';
@@ -62,6 +64,7 @@ const list: Command = {
     ...ofOrganization,
     ...ofList,
     search: { about: 'filter by name', value: 'text' },
+    managed: { about: 'include workspaces of environments and templates' },
     limit: { about: 'maximum number (default: all)', value: 'n', short: 'n' },
   },
   run: async (call, session) => {
@@ -72,14 +75,16 @@ const list: Command = {
       `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,locked_by${filter}`,
       limitOf(call.text('limit') ?? '10000'),
     );
-    const { data, included, more } = listed;
+    const { included, more } = listed;
+    const named = call.flag('json') ? included : await withTeamNames(session.client, included);
+    const shown = call.flag('managed') ? listed.data : listed.data.filter((workspace) => !isManaged(workspace));
     printList(call, {
       headings: ['name', 'status', 'since', 'resources', 'locked'],
       // node-9 before node-10, as on the page.
-      entries: data.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
-      row: (workspace) => row(workspace, included),
-      values: (workspace) => values(workspace, included),
-      json: { data, included, meta: { more } },
+      entries: shown.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
+      row: (workspace) => row(workspace, named),
+      values: (workspace) => values(workspace, named),
+      json: { data: shown, included, meta: { more } },
       none: `No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`,
     });
     sayIncomplete(listed, 'workspaces');

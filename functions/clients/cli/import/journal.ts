@@ -61,3 +61,15 @@ export class Journal {
     return this.entries.filter((entry) => entry.outcome === outcome).length;
   }
 }
+
+/** Counts, for people. */
+export const summaryOf = (journal: Journal, isDry: boolean): string => {
+  const counts = [
+    `${journal.count('created')} ${isDry ? 'to create' : 'created'}`,
+    `${journal.count('changed')} ${isDry ? 'to change' : 'changed'}`,
+    `${journal.count('unchanged')} unchanged`,
+    `${journal.count('todo')} to do by hand`,
+    `${journal.count('failed')} failed`,
+  ];
+  return `${counts.join(', ')}${isDry ? '. Nothing was written: this is a dry run' : ''}`;
+};

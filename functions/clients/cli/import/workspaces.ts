@@ -89,6 +89,8 @@ const copyNotifications = async (work: Import, original: Resource, copy: Resourc
     const item = `notification ${nameOf(original)}/${nameOf(configuration)}`;
     const existing = named(existingConfigurations, nameOf(configuration));
     await journal.attempt(item, async () => {
+      // A change would remove the users to whom it sends e-mails.
+      if (existing?.attributes['destination-type'] === 'email') return journal.note(item, 'unchanged');
       const token = existing || target.isDry ? undefined : await secrets.valueOf(`token of ${item}`);
       await target.sync({
         ...{ item, type: 'notification-configurations', existing, path },

@@ -59,6 +59,7 @@ interface Node {
   before: unknown;
   after: unknown;
   unknown: unknown;
+  wasUnknown: unknown;
   beforeSensitive: unknown;
   afterSensitive: unknown;
 }
@@ -116,9 +117,9 @@ class Rows {
   }
 
   /** @returns whether the change is described completely */
-  #list({ path, before, after, unknown, beforeSensitive, afterSensitive }: Node): boolean {
+  #list({ path, before, after, unknown, wasUnknown, beforeSensitive, afterSensitive }: Node): boolean {
     if (!isPlainList(before) || !isPlainList(after)) return false;
-    if ([unknown, beforeSensitive, afterSensitive].some(marksAny)) return false;
+    if ([unknown, wasUnknown, beforeSensitive, afterSensitive].some(marksAny)) return false;
     const { added, removed } = onlyInOne(before, after);
     for (const { value, i } of removed) this.#add([...path, i], this.#side(value, false), undefined);
     for (const { value, i } of added) this.#add([...path, i], undefined, this.#side(value, false));
@@ -126,17 +127,18 @@ class Rows {
   }
 
   walk(node: Node): void {
-    const { path, before, after, unknown, beforeSensitive, afterSensitive } = node;
+    const { path, before, after, unknown, wasUnknown, beforeSensitive, afterSensitive } = node;
     const sensitive = beforeSensitive === true || afterSensitive === true;
-    const branches = isBranch(before) || isBranch(after) || isBranch(unknown);
-    if (!sensitive && unknown !== true && branches && areAlike(before, after)) {
+    const branches = [before, after, unknown, wasUnknown].some(isBranch);
+    if (!sensitive && unknown !== true && wasUnknown !== true && branches && areAlike(before, after)) {
       if (this.#list(node)) return;
-      for (const key of keysOf(before, after, unknown)) {
+      for (const key of keysOf(before, after, unknown, wasUnknown)) {
         this.walk({
           path: [...path, key],
           before: valueAt(before, key),
           after: valueAt(after, key),
           unknown: valueAt(unknown, key),
+          wasUnknown: valueAt(wasUnknown, key),
           beforeSensitive: valueAt(beforeSensitive, key),
           afterSensitive: valueAt(afterSensitive, key),
         });
@@ -144,10 +146,15 @@ class Rows {
       return;
     }
     const isUnknown = unknown === true;
-    if (!isUnknown && (same(before, after) || (isMissing(before) && isMissing(after)))) return;
+    const isSame = same(before, after) || (isMissing(before) && isMissing(after));
+    if (isUnknown === (wasUnknown === true) && (isUnknown || isSame)) return;
     // Values that are sensitive on one side are hidden on both.
     const marks = [beforeSensitive, afterSensitive];
-    this.#add(path, this.#side(before, marks), this.#side(after, isUnknown ? false : marks, isUnknown));
+    this.#add(
+      path,
+      this.#side(before, marks, wasUnknown === true),
+      this.#side(after, isUnknown ? false : marks, isUnknown),
+    );
   }
 }
 
@@ -158,8 +165,10 @@ export const rowsOf = ({ change, secrets }: Pick<Difference, 'change' | 'secrets
     before: change.before,
     after: change.after,
     unknown: change.after_unknown,
+    wasUnknown: change.before_unknown,
     beforeSensitive: change.before_sensitive,
     afterSensitive: change.after_sensitive,
   });
-  return rows.found;
+  // Why a resource is replaced comes first.
+  return rows.found.sort((a, b) => Number(b.forces) - Number(a.forces));
 };

@@ -10,6 +10,8 @@ export interface Change {
   before?: unknown;
   after?: unknown;
   after_unknown?: unknown;
+  /** Not Terraform's: of a comparison of two plans. */
+  before_unknown?: unknown;
   before_sensitive?: unknown;
   after_sensitive?: unknown;
   replace_paths?: (string | number)[][];
@@ -42,6 +44,8 @@ export interface Difference {
   also: ('move' | 'import')[];
   /** Notes, such as where it was moved from, or why it is replaced. */
   notes: string[];
+  /** Id of an object left over from an earlier replacement. */
+  deposed?: string | undefined;
   change: Change;
   /** Attributes that are always hidden. */
   secrets?: Secrets;
@@ -91,7 +95,7 @@ const differenceOf = (resource: ResourceChange): Difference => {
     reasons[action_reason],
     change.actions[0] === 'create' && change.actions.length === 2 && 'created before the old one is destroyed',
   ].filter((note) => typeof note === 'string');
-  return { address, kind, also: also.filter((extra) => extra !== kind), notes, change };
+  return { address, kind, also: also.filter((extra) => extra !== kind), notes, deposed, change };
 };
 
 export interface PlanDifferences {

@@ -139,16 +139,17 @@ export const Value = ({ text }: { text: string | null }) => {
 export type Fact = readonly [name: ComponentChildren, value: ComponentChildren] | false | null | undefined | '';
 
 /** Names with values; `false` and the like are left out. */
-export const Facts = ({ facts }: { facts: readonly Fact[] }) => (
-  <dl class="facts">
-    {facts.map(
-      (fact) =>
-        fact && (
-          <>
-            <dt>{fact[0]}</dt>
-            <dd>{fact[1]}</dd>
-          </>
-        ),
-    )}
-  </dl>
-);
+export const Facts = ({ facts }: { facts: readonly Fact[] }) =>
+  facts.some(Boolean) ? (
+    <dl class="facts">
+      {facts.map(
+        (fact) =>
+          fact && (
+            <>
+              <dt>{fact[0]}</dt>
+              <dd>{fact[1]}</dd>
+            </>
+          ),
+      )}
+    </dl>
+  ) : null;

@@ -11,6 +11,13 @@ export const Commit = ({ ingress: { attributes } }: { ingress: Resource<'ingress
       </Outside>
       {branch && <> on {branch}</>}
       {identifier && <> of {identifier}</>}
+      {attributes['pull-request-url'] && (
+        <div>
+          <Outside url={attributes['pull-request-url']}>
+            {`PR #${attributes['pull-request-number']} ${attributes['pull-request-title'] ?? ''}`}
+          </Outside>
+        </div>
+      )}
       {attributes['commit-message'] && <div class="soft">{attributes['commit-message']}</div>}
       {attributes['sender-username'] && <div class="soft">by {attributes['sender-username']}</div>}
     </>

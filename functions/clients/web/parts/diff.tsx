@@ -1,31 +1,38 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
 import { type Difference, type Kind, kindsByRisk } from '#clients/client/text/plan.ts';
-import { type Row, rowsOf } from '#clients/client/text/plan-rows.ts';
 import { addStyle } from '../lazily.tsx';
 import { hash } from '../location.ts';
 import diffStyle from '../style/diff.css' with { type: 'text' };
-import { Cells } from './diff-cells.tsx';
+import { type Area, areaIn } from '../text/plan-risks.ts';
+import { moduleOf } from '../text/plan-totals.ts';
+import { aimedAt, pastTense, Resource, type Sides } from './diff-resource.tsx';
 import { signs } from './diff-signs.ts';
-import { Totals } from './diff-totals.tsx';
+import { KindCounts, Totals } from './diff-totals.tsx';
+import { Search } from './filters.tsx';
 import { LongList } from './list.tsx';
 
 addStyle(diffStyle);
 
 /** Differences by resource; attributes are compared when a resource is opened. */
 
-const pastTense: Partial<Record<Kind, { name: string; chip: string }>> = {
-  create: { name: 'added', chip: 'Added' },
-  update: { name: 'changed', chip: 'Changed' },
-  destroy: { name: 'removed', chip: 'Removed' },
-};
+const areas: Record<Area, string> = { access: 'IAM', network: 'Network' };
 
-const tags = { move: 'moved', import: 'imported' };
+/** A filter: a kind of change, or the area that it concerns. */
+type Trait = Kind | Area;
+
+const traitsOf = (difference: Difference): Trait[] => {
+  const area = areaIn(difference);
+  return [difference.kind, ...difference.also, ...(area ? [area] : [])];
+};
 
 /** Up to this many resources are open at first. */
 const openUpTo = 5;
-/** Longer lists have a search field. */
+/** Longer lists have a search field, and headings for modules. */
 const fewDifferences = 8;
+/** With more, modules are folded until a filter is set. */
+const unfoldedUpTo = 30;
 /** Opening more at once would be slow. */
 const openAllUpTo = 200;
 
@@ -35,20 +42,24 @@ interface DiffListProps {
   label: string;
   /** The changes were applied, not only planned. */
   did?: boolean;
+  sides?: Sides;
 }
 
-export const DiffList = ({ differences, label, did = false }: DiffListProps) => {
+export const DiffList = ({ differences, label, did = false, sides }: DiffListProps) => {
   const search = useSignal('');
-  const only = useSignal<Kind | undefined>(undefined);
+  const only = useSignal<Trait | undefined>(undefined);
   const all = useSignal<boolean | undefined>(undefined);
+  const chosenModules = useSignal<ReadonlyMap<string, boolean>>(new Map());
   const changing = useMemo(() => differences.filter(({ kind }) => kind !== 'same'), [differences]);
+  const traits = useMemo(
+    () => new Map(differences.map((difference) => [difference, traitsOf(difference)])),
+    [differences],
+  );
   const counts = useMemo(() => {
-    const counts = new Map<Kind, number>();
-    for (const { kind, also } of differences) {
-      for (const countedKind of [kind, ...also]) counts.set(countedKind, (counts.get(countedKind) ?? 0) + 1);
-    }
+    const counts = new Map<Trait, number>();
+    for (const trait of [...traits.values()].flat()) counts.set(trait, (counts.get(trait) ?? 0) + 1);
     return counts;
-  }, [differences]);
+  }, [traits]);
   useEffect(() => {
     // Its row may not be rendered yet.
     const aimed = aimedAt(hash.value.text);
@@ -63,45 +74,61 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
   }, [hash.value, differences]);
   const text = search.value.toLowerCase();
   const matching = (only.value === 'same' ? differences : changing).filter(
-    ({ address, kind, also }) =>
-      (!only.value || [kind, ...also].includes(only.value)) && address.toLowerCase().includes(text),
+    (difference) =>
+      (!only.value || traits.get(difference)?.includes(only.value)) && difference.address.toLowerCase().includes(text),
   );
   const openAtFirst = changing.length <= openUpTo;
   const areOpen = all.value ?? openAtFirst;
   const presentKinds = kindsByRisk.filter((kind) => counts.has(kind));
+  const presentAreas = (['access', 'network'] as const).filter((area) => counts.has(area));
+  const isFiltered = text !== '' || only.value !== undefined;
+  const unfolds = all.value ?? (isFiltered || changing.length <= unfoldedUpTo);
+  const rows = rowsBy(
+    matching,
+    changing.length > fewDifferences,
+    (module) => chosenModules.value.get(module) ?? unfolds,
+  );
+  const chip = (trait: Trait, children: ComponentChildren) => (
+    <button
+      key={trait}
+      type="button"
+      class="chip"
+      aria-pressed={only.value === trait}
+      onClick={() => (only.value = only.value === trait ? undefined : trait)}
+    >
+      {children} {counts.get(trait)}
+    </button>
+  );
   return (
     <section aria-label={label}>
       {(presentKinds.length > 1 || differences.length > fewDifferences) && (
         <div class="diff-bar">
           {differences.length > fewDifferences && (
-            <input
-              type="search"
-              aria-label={`Search ${label}`}
-              value={search.value}
-              placeholder="Search by address"
-              onInput={(event) => {
-                search.value = event.currentTarget.value;
-              }}
-            />
+            <Search label={`Search ${label}`} placeholder="Search by address" text={search} />
           )}
           <fieldset class="chips" aria-label="Show only">
-            {presentKinds.map((kind) => (
-              <button
-                key={kind}
-                type="button"
-                class="chip"
-                aria-pressed={only.value === kind}
-                onClick={() => (only.value = only.value === kind ? undefined : kind)}
-              >
-                <span class={signs[kind].tone} aria-hidden="true">
-                  {signs[kind].sign}
-                </span>{' '}
-                {(did && pastTense[kind]?.chip) || signs[kind].chip} {counts.get(kind)}
-              </button>
-            ))}
+            {presentKinds.map((kind) =>
+              chip(
+                kind,
+                <>
+                  <span class={signs[kind].tone} aria-hidden="true">
+                    {signs[kind].sign}
+                  </span>{' '}
+                  {(did && pastTense[kind]?.chip) || signs[kind].chip}
+                </>,
+              ),
+            )}
+            {presentAreas.map((area) => chip(area, areas[area]))}
           </fieldset>
           {matching.length > 1 && matching.length <= openAllUpTo && (
-            <button type="button" class="small-button" onClick={() => (all.value = !areOpen)}>
+            <button
+              type="button"
+              class="small-button"
+              onClick={() => {
+                all.value = !areOpen;
+                chosenModules.value = new Map();
+              }}
+            >
               {areOpen ? 'Collapse all' : 'Expand all'}
             </button>
           )}
@@ -111,128 +138,55 @@ export const DiffList = ({ differences, label, did = false }: DiffListProps) => 
       {matching.length === 0 && (
         <p class="pad soft">{differences.length ? 'No resources match the filters.' : 'No changes.'}</p>
       )}
-      <LongList of={matching} choice={`${only.value} ${text}`} list={(rows) => rows}>
-        {(difference) => (
-          <Resource
-            key={`${difference.address} ${difference.notes.join()} ${all.value}`}
-            difference={difference}
-            open={all.value ?? (openAtFirst && difference.kind !== 'same')}
-            did={did}
-          />
-        )}
+      <LongList of={rows} choice={`${only.value} ${text}`} list={(rows) => rows}>
+        {(row) =>
+          'module' in row ? (
+            <ModuleHeading
+              key={`module ${row.module}`}
+              {...row}
+              onToggle={() => (chosenModules.value = new Map(chosenModules.value).set(row.module, !row.open))}
+            />
+          ) : (
+            <Resource
+              key={`${row.address} ${row.notes.join()} ${all.value}`}
+              difference={row}
+              open={all.value ?? (openAtFirst && row.kind !== 'same')}
+              did={did}
+              sides={sides}
+            />
+          )
+        }
       </LongList>
     </section>
   );
 };
 
-/** `#change-aws_vpc.main` links to the change of one resource. */
-const aimedAt = (text: string): string | undefined => {
-  try {
-    return text.startsWith('#change-') ? decodeURIComponent(text.slice('#change-'.length)) : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
-const Resource = ({ difference, open: openAtFirst, did }: { difference: Difference; open: boolean; did: boolean }) => {
-  const open = useSignal(openAtFirst);
-  const element = useRef<HTMLDetailsElement>(null);
-  useEffect(() => {
-    if (aimedAt(hash.value.text) !== difference.address) return;
-    open.value = true;
-    element.current?.scrollIntoView({ block: 'center' });
-  }, [hash.value]);
-  const { sign, tone, name } = signs[difference.kind];
-  return (
-    <details
-      class={aimedAt(hash.value.text) === difference.address ? 'resource aimed' : 'resource'}
-      ref={element}
-      open={open.value}
-      onToggle={(event) => {
-        open.value = event.currentTarget.open;
-      }}
-    >
-      <summary>
-        <span class={`sign ${tone}`} aria-hidden="true">
-          {sign}
-        </span>
-        <span class="address">{difference.address}</span>
-        {difference.also.map((kind) => (
-          <span key={kind} class="tag">
-            {tags[kind]}
-          </span>
-        ))}
-        <span class={`kind ${tone}`}>{(did && pastTense[difference.kind]?.name) || name}</span>
-      </summary>
-      {open.value && (
-        <>
-          <Inner difference={difference} />
-          <a class="to-change small" href={`#change-${encodeURIComponent(difference.address)}`}>
-            Link to this change
-          </a>
-        </>
-      )}
-    </details>
-  );
-};
-
-/** Long enough for unchanged lines to be hidden. */
-const isLong = ({ before, after }: Row): boolean =>
-  [before, after].some((side) => side && 'text' in side && side.text.split('\n').length > 5);
-
-const Inner = ({ difference }: { difference: Difference }) => {
-  const rows = useMemo(() => rowsOf(difference), [difference]);
-  const everything = useSignal(false);
-  const { kind, notes } = difference;
-  const before = kind !== 'create' && kind !== 'read';
-  const after = kind !== 'destroy' && kind !== 'forget';
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
-    <section class="inner stack" tabIndex={0} aria-label={`Changes of ${difference.address}`}>
-      {notes.length > 0 && (
-        <p class="small soft">{notes.map((note) => note[0]?.toUpperCase() + note.slice(1)).join('. ')}.</p>
-      )}
-      {before && after && rows.some(isLong) && (
-        <label class="choice small">
-          <input type="checkbox" checked={everything.value} onChange={() => (everything.value = !everything.value)} />
-          Show all lines
-        </label>
-      )}
-      {rows.length > 0 ? (
-        <Rows rows={rows} before={before} after={after} everything={everything.value} />
-      ) : (
-        <p class="small soft">No attribute changes.</p>
-      )}
-    </section>
-  );
-};
-
-interface RowsProps {
-  rows: Row[];
-  before: boolean;
-  after: boolean;
-  everything: boolean;
+interface ModuleRow {
+  /** Its address; empty for the root module. */
+  module: string;
+  of: Difference[];
+  open: boolean;
 }
 
-const Rows = ({ rows, before, after, everything }: RowsProps) => (
-  <table>
-    <thead>
-      <tr>
-        <th scope="col">Attribute</th>
-        {before && <th scope="col">Before</th>}
-        {after && <th scope="col">After</th>}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map(({ path, before: was, after: will, forces }) => (
-        <tr key={path}>
-          <th scope="row">
-            {path || 'value'}
-            {forces && <span class="forces">forces replacement</span>}
-          </th>
-          <Cells was={was} will={will} before={before} after={after} everything={everything} />
-        </tr>
-      ))}
-    </tbody>
-  </table>
+/** Changes below the heading of their module, if there are several: first the one with the riskiest change. */
+const rowsBy = (
+  differences: Difference[],
+  groups: boolean,
+  isOpen: (module: string) => boolean,
+): (ModuleRow | Difference)[] => {
+  const modules = groups
+    ? Map.groupBy(differences, ({ address }) => moduleOf(address))
+    : new Map<string, Difference[]>();
+  if (modules.size < 2) return differences;
+  return [...modules].flatMap(([module, of]) => {
+    const open = isOpen(module);
+    return [{ module, of, open }, ...(open ? of : [])];
+  });
+};
+
+const ModuleHeading = ({ module, of, open, onToggle }: ModuleRow & { onToggle(): void }) => (
+  <button type="button" class="module" aria-expanded={open} onClick={onToggle}>
+    <span class="address">{module || 'Root module'}</span>
+    <KindCounts of={of} />
+  </button>
 );

@@ -97,6 +97,36 @@ export const Text = ({ label, hint, lines, autoFocus, value, type, onInput, ...r
   );
 };
 
+/** `2030-01-31T13:00` in the reader's time zone. @param at ISO 8601 */
+const localTime = (at: string): string => {
+  const date = new Date(at);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+};
+
+/** A date and time in the reader's time zone; its value in a form is read by {@link timeOf}. */
+export const Time = ({ label, name, required }: Pick<TextProps, 'label' | 'name' | 'required'>) => {
+  const saved = useSaved(name);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return (
+    <Field label={label} name={name} hint={`In your time zone, ${zone}.`}>
+      {(attributes) => (
+        <input
+          {...attributes}
+          {...{ name, required }}
+          type="datetime-local"
+          defaultValue={typeof saved === 'string' ? localTime(saved) : undefined}
+        />
+      )}
+    </Field>
+  );
+};
+
+/** ISO 8601 in UTC; null for an empty field. */
+export const timeOf = (data: FormData, name: string): string | null => {
+  const text = textOf(data, name);
+  return text ? new Date(text).toISOString() : null;
+};
+
 /** A name that is part of addresses. */
 export const Name = ({ hint = 'Letters, digits, - and _.' }: { hint?: string }) => (
   <Text label="Name" name="name" required autoFocus pattern="[A-Za-z0-9_\-]+" hint={hint} />

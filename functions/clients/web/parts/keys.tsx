@@ -24,7 +24,9 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
 const step = (by: number): void => {
-  const links = [...document.querySelectorAll<HTMLElement>('main .list a.item')].filter((link) => link.offsetParent);
+  const links = [...document.querySelectorAll<HTMLElement>('main .list :is(a.item, .whole a.title)')].filter(
+    (link) => link.offsetParent,
+  );
   const at = links.indexOf(document.activeElement as HTMLElement);
   const next = links[at < 0 ? (by > 0 ? 0 : links.length - 1) : at + by];
   next?.focus();

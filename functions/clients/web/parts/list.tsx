@@ -71,6 +71,7 @@ interface ItemProps {
 
 /** An entry of a list. */
 export const Item = ({ to, title, tags = [], beside, meta, end, notes = [], children }: ItemProps) => {
+  const actions = children && <span class="row">{children}</span>;
   const parts = (
     <>
       <span class="row">
@@ -86,16 +87,17 @@ export const Item = ({ to, title, tags = [], beside, meta, end, notes = [], chil
             {note}
           </span>
         ))}
-        {children && <span class="row">{children}</span>}
+        {!to && actions}
       </span>
     </>
   );
   if (!to) return <li class="item">{parts}</li>;
   return (
-    <li>
+    <li class={actions ? 'acted' : undefined}>
       <a class="item" href={hrefOf(to)}>
         {parts}
       </a>
+      {actions}
     </li>
   );
 };

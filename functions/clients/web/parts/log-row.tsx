@@ -3,12 +3,13 @@ import { type Piece, plain } from '#platform/text/ansi.ts';
 
 /** One row of a log. */
 
-/** Changes the address to a line. @param index from 0 */
-export const linkTo = (name: string, index: number): void =>
-  history.replaceState(history.state, '', `#${name}-${index + 1}`);
+/** Changes the address to a line. */
+export const linkTo = (name: string, number: number): void =>
+  history.replaceState(history.state, '', `#${name}-${number}`);
 
 interface RowProps {
-  index: number;
+  /** Negative: counted from the end of the log. */
+  number: number;
   name: string;
   pieces: Piece[];
   mark: string;
@@ -20,20 +21,20 @@ interface RowProps {
   fold?: { address: string; count: number; open: boolean; onToggle(): void };
 }
 
-export const Row = ({ index, name, pieces, mark, at, aimed, onAim, fold }: RowProps) => (
+export const Row = ({ number, name, pieces, mark, at, aimed, onAim, fold }: RowProps) => (
   <div class={aimed ? 'line aimed' : 'line'}>
     <a
       class="number"
-      href={`#${name}-${index + 1}`}
+      href={`#${name}-${number}`}
       tabIndex={-1}
-      aria-label={`Line ${index + 1}`}
+      aria-label={number > 0 ? `Line ${number}` : `Line ${-number} from the end`}
       onClick={(event) => {
         event.preventDefault();
-        linkTo(name, index);
+        linkTo(name, number);
         onAim();
       }}
     >
-      {index + 1}
+      {number > 0 ? number : `−${-number}`}
     </a>
     {at !== undefined && (
       <time class="at" title={at === null ? undefined : exactTime(new Date(at).toISOString())}>

@@ -43,7 +43,7 @@ export const LogRows = ({ name, log, length, mark, folds: { rows, open, toggle }
     visible.push(
       <Row
         key={fold ? `${index} fold` : index}
-        index={index}
+        number={log.numberOf(index)}
         name={name}
         pieces={fold && open.value.has(fold) ? [{ text: fold.address, style: { bold: true } }] : log.pieces(index)}
         mark={mark}

@@ -1,17 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { hash } from '../location.ts';
 import { type Fold, LogFolds } from '../text/log-folds.ts';
 import type { LogText } from '../text/log-text.ts';
 import { linkTo } from './log-row.tsx';
+import type { LogSource } from './log-source.ts';
 
 /** State of a log on screen: folded groups, scroll position and search. */
 
 export const rowHeight = 20;
 
 /** @param length number of lines, which may grow */
-export const useFolds = (log: LogText, length: number) => {
+export const useFolds = ({ log, length }: LogSource) => {
   const folds = useMemo(() => new LogFolds(log), [log]);
   const enabled = useSignal(false);
   const open = useSignal<ReadonlySet<Fold>>(new Set());
@@ -49,20 +50,30 @@ const useHeight = (box: RefObject<HTMLElement | null>) => {
   return height;
 };
 
-/** @param rowOf a line's row @param over no more output will come */
-export const useScroll = (
-  name: string,
-  { length, over, rowOf }: { length: number; over: boolean; rowOf(line: number): number },
-) => {
+/** Rows from either end of a part at which the next one is read. */
+const readAhead = 30;
+
+interface ScrollProps {
+  source: LogSource;
+  /** No more output will come. */
+  over: boolean;
+  /** The phase failed: the log opens at its first error. */
+  failed: boolean;
+  /** A line's row. */
+  rowOf(line: number): number;
+}
+
+export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollProps) => {
+  const { log, length } = source;
   const box = useRef<HTMLElement>(null);
   const top = useSignal(0);
   const height = useHeight(box);
-  const aimed = useSignal<number | undefined>(lineInAddress(name));
-  /** A linked line that has not been loaded yet. */
-  const awaited = useRef(aimed.peek());
-  const following = useSignal(!over && aimed.value === undefined);
+  const aimed = useSignal<number | undefined>(undefined);
+  /** A linked line that has not been loaded yet, if the view shall scroll to it too. */
+  const awaited = useRef<{ at: Aim; withView: boolean } | undefined>(undefined);
+  const following = useSignal(!over && aimInAddress(name) === undefined);
 
-  const showLine = (line: number) => {
+  const showLine = (line: number, withView = true) => {
     following.value = false;
     aimed.value = line;
     awaited.current = undefined;
@@ -73,31 +84,49 @@ export const useScroll = (
     requestAnimationFrame(() => {
       element.scrollTop = Math.max(0, row * rowHeight - element.clientHeight / 3);
       // The row may be behind the decision bar, or off the screen.
-      requestAnimationFrame(() => element.querySelector('.aimed')?.scrollIntoView({ block: 'nearest' }));
+      if (withView) requestAnimationFrame(() => element.querySelector('.aimed')?.scrollIntoView({ block: 'nearest' }));
     });
   };
+  const showAwaited = () => {
+    if (!awaited.current) return;
+    const { at, withView } = awaited.current;
+    const line = at === 'error' ? lineOfError(source) : log.indexOf(at);
+    if (line !== undefined) showLine(line, withView);
+    else if (source.isPart) readTowards(at);
+  };
+  const readTowards = (at: Aim) => {
+    const isNearEnd = at === 'error' || at < 0;
+    if (isNearEnd === source.isBackwards) source.more();
+    else if (isNearEnd) source.toEnd();
+    else source.toStart();
+  };
+
+  useKeptPlace(source, box, (lines) => {
+    top.value = box.current?.scrollTop ?? 0;
+    if (aimed.value !== undefined) aimed.value += lines;
+  });
 
   useEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    if (following.value) element.scrollTop = element.scrollHeight;
-    else if (awaited.current !== undefined && length > awaited.current) showLine(awaited.current);
-  }, [length]);
-
-  useEffect(() => {
-    const line = lineInAddress(name);
-    if (line === undefined) return;
-    following.value = false;
-    awaited.current = line;
-    if (line < length) showLine(line);
+    const at = aimInAddress(name);
+    if (at !== undefined) awaited.current = { at, withView: true };
+    else if (over && failed && !awaited.current) awaited.current = { at: 'error', withView: false };
+    if (awaited.current) following.value = false;
+    showAwaited();
   }, [hash.value]);
+
+  useEffect(() => {
+    if (following.value && box.current) box.current.scrollTop = box.current.scrollHeight;
+    else showAwaited();
+  }, [log, length]);
 
   const onScroll = () => {
     const element = box.current;
     if (!element) return;
     const movedUp = element.scrollTop < top.value;
     top.value = element.scrollTop;
-    const atEnd = element.scrollHeight - element.scrollTop - element.clientHeight < rowHeight * 2;
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    const atEnd = below < rowHeight * 2;
+    if (source.isPart && (source.isBackwards ? element.scrollTop : below) < readAhead * rowHeight) source.more();
     if (atEnd && !over) following.value = true;
     else if (movedUp && !atEnd) following.value = false;
   };
@@ -108,34 +137,65 @@ export const useScroll = (
   return { box, top, height, aimed, following, showLine, onScroll, follow };
 };
 
-export const useSearch = (
-  name: string,
-  { log, length, showLine }: { log: LogText; length: number; showLine(line: number): void },
+/** Without one in the last part of a failed phase's log, its end. */
+const lineOfError = ({ log, length, isBackwards }: LogSource): number | undefined =>
+  log.firstError ?? (isBackwards && length > 0 ? length - 1 : undefined);
+
+/** Keeps the lines on screen where they are when others are added above. @param onMove told how many */
+const useKeptPlace = (
+  { log, length, isBackwards }: LogSource,
+  box: RefObject<HTMLElement | null>,
+  onMove: (lines: number) => void,
 ) => {
+  const before = useRef({ log, length, height: 0 });
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const last = before.current;
+    const height = element.scrollHeight;
+    before.current = { log, length, height };
+    // The whole log takes the place of its end, too.
+    const isAbove = log === last.log ? isBackwards : last.log.end > 0 && log.closed;
+    if (isAbove) element.scrollTop += height - last.height;
+    else if (log !== last.log) element.scrollTop = 0;
+    if (isAbove || log !== last.log) onMove(length - last.length);
+  }, [log, length]);
+};
+
+export const useSearch = (name: string, source: LogSource, showLine: (line: number) => void) => {
+  const { log, length, isPart } = source;
   const text = useSignal('');
   const current = useSignal(0);
-  const matches = useMemo(() => log.find(text.value), [log, text.value, length]);
+  const matches = useMemo(() => (isPart ? [] : log.find(text.value)), [log, text.value, length, isPart]);
   useEffect(() => {
     if (!text.value || matches.length === 0) return;
     current.value = 0;
     showLine(matches[0] as number);
-  }, [text.value]);
+  }, [text.value, isPart]);
   const find = (value: string) => {
     text.value = value;
     current.value = -1;
+    if (value) source.readWhole();
   };
   const step = (by: number) => {
     if (matches.length === 0) return;
     current.value = (current.value + by + matches.length) % matches.length;
     const line = matches[current.value] as number;
-    linkTo(name, line);
+    linkTo(name, log.numberOf(line));
     showLine(line);
   };
   return { text, current, matches, find, step };
 };
 
-/** `#plan-120` links to line 120 of the plan. @returns its index */
-const lineInAddress = (name: string): number | undefined => {
-  const [, phase, line] = /^#(plan|apply)-(\d+)$/.exec(location.hash) ?? [];
-  return phase === name ? Number(line) - 1 : undefined;
+/** A line's number as in {@link LogText.numberOf}, or the first error. */
+type Aim = number | 'error';
+
+/**
+ * `#plan-120` links to line 120 of the plan, `#plan--3` to its third line from the end, `#plan-error` to its first
+ * error.
+ */
+const aimInAddress = (name: string): Aim | undefined => {
+  const [, phase, at] = /^#(plan|apply)-(-?\d+|error)$/.exec(location.hash) ?? [];
+  if (phase !== name) return undefined;
+  return at === 'error' ? at : Number(at);
 };

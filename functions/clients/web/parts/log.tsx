@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Resource } from '#clients/client/client.ts';
-import { count } from '#clients/client/text/time.ts';
+import { bytes, count } from '#clients/client/text/time.ts';
 import { addStyle } from '../lazily.tsx';
 import { setHash } from '../location.ts';
 import { related } from '../session.ts';
@@ -11,7 +11,7 @@ import { Copy } from './basics.tsx';
 import { SmallButton } from './button.tsx';
 import { Gantt } from './gantt.tsx';
 import { LogRows, showsTimes } from './log-rows.tsx';
-import { useLogText } from './log-source.ts';
+import { type LogSource, useLog } from './log-source.ts';
 import { useFolds, useScroll, useSearch } from './log-view.ts';
 
 addStyle(logStyle);
@@ -24,6 +24,8 @@ interface LogProps {
   /** The run, test run or query that the log belongs to. */
   run: Resource;
   over: boolean;
+  /** The phase failed. */
+  failed?: boolean;
   /** The log ended while it was followed: the run's status changes soon. */
   onEnd?(): void;
   /** Shown above the output, in place of the chart of resources. */
@@ -31,18 +33,18 @@ interface LogProps {
 }
 
 /** Terraform's output, below a chart of the resources that it works on. */
-export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above }: LogProps) => {
-  const { log, version } = useLogText(name, url, over, onEnd);
-  const length = version.value >= 0 ? log.length : 0;
-  const folds = useFolds(log, length);
-  const scroll = useScroll(name, { length, over, rowOf: folds.rowOf });
-  const search = useSearch(name, { log, length, showLine: scroll.showLine });
+export const Log = ({ name, what = name, url, run, over, failed = false, onEnd = () => {}, above }: LogProps) => {
+  const source = useLog({ name, url, over, all: above !== undefined, onEnd });
+  const { log, length, isPart } = source;
+  const folds = useFolds(source);
+  const scroll = useScroll(name, { source, over, failed, rowOf: folds.rowOf });
+  const search = useSearch(name, source, scroll.showLine);
   const { enabled: folded } = folds;
   const { following } = scroll;
   return (
     <section aria-label={`Output of the ${what}`}>
       {above?.(log)}
-      {!above && log.times.spans.length > 1 && (
+      {!above && !isPart && log.times.spans.length > 1 && (
         <Gantt
           times={log.times}
           name={name}
@@ -52,9 +54,9 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
         />
       )}
       <div class="log-bar">
-        <Search search={search} what={what} />
+        <Search search={search} isPart={isPart} what={what} />
         <span class="grow" />
-        <span class="soft small only-wide">{count(length, 'line')}</span>
+        {isPart ? <Extent source={source} /> : <span class="soft small only-wide">{count(length, 'line')}</span>}
         {!over && !following.value && <SmallButton text="Follow output" onClick={scroll.follow} />}
         {log.hasTimes && (
           <Toggle label="Times" pressed={showsTimes.value} onClick={() => (showsTimes.value = !showsTimes.value)} />
@@ -63,24 +65,49 @@ export const Log = ({ name, what = name, url, run, over, onEnd = () => {}, above
           <Toggle
             label="Fold by resource"
             pressed={folded.value}
-            onClick={() => {
+            onClick={async () => {
+              await source.readWhole();
               folded.value = !folded.value;
               following.value = !folded.value && !over;
             }}
           />
         )}
-        <Copy text={log} label="Copy all" />
-        <SmallButton text="Download" onClick={() => saveFile(log.toString(), `${run.id}-${what}.log`)} />
+        {!isPart && <Copy text={log} label="Copy all" />}
+        <SmallButton
+          text="Download"
+          onClick={async () => saveFile((await source.readWhole()).toString(), `${run.id}-${what}.log`)}
+        />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard */}
       <section class="log" ref={scroll.box} tabIndex={0} aria-label={`Lines of the ${what}`} onScroll={scroll.onScroll}>
         {length === 0 ? (
-          <p class="quiet-line">{over ? 'No output.' : 'Waiting for output …'}</p>
+          <p class="quiet-line">{over && !isPart ? 'No output.' : 'Waiting for output …'}</p>
         ) : (
           <LogRows name={name} log={log} length={length} mark={search.text.value} folds={folds} scroll={scroll} />
         )}
       </section>
     </section>
+  );
+};
+
+/** How much of a long log is read, and what reads more. Its chart needs all of it. */
+const Extent = ({ source }: { source: LogSource }) => {
+  const { log, size, isBackwards, readOfWhole } = source;
+  const read = log.offset - log.start;
+  return (
+    <>
+      <span class="soft small" role="status">
+        {readOfWhole === undefined
+          ? `${isBackwards ? 'Last' : 'First'} ${bytes(read)} of ${bytes(size)}`
+          : `Reading ${bytes(readOfWhole)} of ${bytes(size)} …`}
+      </span>
+      {isBackwards ? (
+        <SmallButton text="Jump to start" onClick={source.toStart} />
+      ) : (
+        <SmallButton text="Jump to end" onClick={source.toEnd} />
+      )}
+      {log.hasTimes && <SmallButton text="Chart" onClick={source.readWhole} />}
+    </>
   );
 };
 
@@ -90,7 +117,7 @@ const Toggle = ({ label, pressed, onClick }: { label: string; pressed: boolean; 
   </button>
 );
 
-const Search = ({ search, what }: { search: ReturnType<typeof useSearch>; what: string }) => {
+const Search = ({ search, isPart, what }: { search: ReturnType<typeof useSearch>; isPart: boolean; what: string }) => {
   const { text, current, matches, find, step } = search;
   return (
     <>
@@ -103,7 +130,7 @@ const Search = ({ search, what }: { search: ReturnType<typeof useSearch>; what: 
           if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
         }}
       />
-      {text.value && (
+      {text.value && !isPart && (
         <>
           <span class="soft small" role="status">
             {matches.length ? `${Math.max(0, current.value) + 1} of ${matches.length}` : 'no matches'}

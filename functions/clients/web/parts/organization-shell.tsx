@@ -40,19 +40,25 @@ export const OrganizationShell = ({ organization, at, title, action, refused, wa
             const shown = sections.filter(
               ({ view, permission }) => permission === undefined || view === at || permissions?.[permission],
             );
+            const [first] = shown;
+            if (!first) return null;
+            const isOpen = shown.length > 1 && shown.some(({ view }) => view === at);
+            const name = shown.length > 1 || !permissions ? group : first.name;
+            const link = (view: OrganizationView, text: string, look?: string) => (
+              <a
+                key={text}
+                class={look}
+                href={hrefOf({ view, organization })}
+                aria-current={view === at && (!isOpen || look || text === first.name) ? 'page' : undefined}
+              >
+                {text}
+              </a>
+            );
             return (
-              shown.length > 0 && (
-                <div key={group}>
-                  <p class="group" aria-hidden="true">
-                    {group}
-                  </p>
-                  {shown.map(({ view, name }) => (
-                    <a key={view} href={hrefOf({ view, organization })} aria-current={view === at ? 'page' : undefined}>
-                      {name}
-                    </a>
-                  ))}
-                </div>
-              )
+              <div key={group}>
+                {link(first.view, name)}
+                {isOpen && shown.map((section) => section.name !== name && link(section.view, section.name, 'sub'))}
+              </div>
             );
           })}
         </nav>

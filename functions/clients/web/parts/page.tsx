@@ -18,11 +18,8 @@ interface PageProps<T> {
 
 /** Frame of a single item's view, which is shown once it is loaded. */
 export const Page = <T,>({ title, tone, organization, crumbs, live, what, children }: PageProps<T>) => (
-  <Shell
-    title={title}
-    tone={tone}
-    crumbs={[{ text: organization, to: { view: 'workspaces', organization } }, ...crumbs]}
-  >
+  <Shell title={title} tone={tone} crumbs={[{ text: organization, to: { view: 'overview', organization } }, ...crumbs]}>
+    {live.value === undefined && live.error !== undefined && live.status !== 404 && <h1>{title}</h1>}
     <Loaded live={live} what={what}>
       {children}
     </Loaded>

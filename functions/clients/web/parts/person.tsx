@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
+import { teamOfAccount } from '#clients/client/team-accounts.ts';
 import { get } from '../session.ts';
 
 /** Names of users, each requested once. */
@@ -10,12 +11,25 @@ const nameless = signal<ReadonlySet<string>>(new Set());
 
 export const knowPeople = (resources: Resource[] = []): void => {
   const users = resources.filter(({ type, id }) => type === 'users' && !names.peek()[id]);
-  if (users.length === 0) return;
-  for (const { id } of users) requested.add(id);
-  names.value = {
-    ...names.peek(),
-    ...Object.fromEntries(users.map(({ id, attributes }) => [id, attributes.username as string])),
-  };
+  const found: Record<string, string> = {};
+  for (const user of users) {
+    const { id, attributes } = user;
+    const team = teamOfAccount(user);
+    if (!team) found[id] = attributes.username;
+    else if (!requested.has(team)) void askTeam(id, team, attributes.username);
+    requested.add(id).add(team || id);
+  }
+  if (Object.keys(found).length > 0) names.value = { ...names.peek(), ...found };
+};
+
+/** A team's token acts as an account with the team's id in its name. */
+const askTeam = async (id: string, team: string, username: string): Promise<void> => {
+  const name = await get<'teams'>(`/teams/${team}`).then(
+    ({ attributes }) => `team ${attributes.name}`,
+    // The team is deleted, or not visible.
+    () => username,
+  );
+  names.value = { ...names.peek(), [id]: name };
 };
 
 const ask = async (id: string): Promise<void> => {

@@ -1,8 +1,13 @@
+import type { Resource } from '#clients/client/client.ts';
 import { Choice, More, Name, Text } from './fields.tsx';
 
 /** Settings of a policy set. */
 
-export const kindNames: Record<string, string> = { opa: 'Policy evaluation', sentinel: 'Policy check' };
+const kindNames: Record<string, string> = { opa: 'Policy evaluation', sentinel: 'Policy check' };
+
+/** When a set's policies are evaluated. */
+export const stageOf = ({ attributes }: Resource<'policy-sets'>): string =>
+  (attributes['agent-enabled'] ? kindNames.opa : kindNames.sentinel) ?? '';
 
 export const PolicySetFields = ({ kind }: { kind: string }) => (
   <>

@@ -1,8 +1,5 @@
-import type { Resource } from '#clients/client/client.ts';
-import { factsOf } from '#clients/client/run-facts.ts';
-import { count, duration } from '#clients/client/text/time.ts';
-import { displayStatus } from '#run/display.ts';
-import { type Day, workedMs } from '../text/run-history.ts';
+import { duration } from '#clients/client/text/time.ts';
+import type { Day } from '../text/run-history.ts';
 import { Table } from './list.tsx';
 
 /** Small charts as SVG, with a table or a label as an alternative that does not depend on color. */
@@ -133,37 +130,5 @@ export const Trend = ({
         rows={days.map(({ date, value }) => [date, value === undefined ? '–' : format(value)])}
       />
     </figure>
-  );
-};
-
-const sparkWidth = 8;
-const sparkHeight = 20;
-
-/** The last runs of a workspace: the height is the duration, a dot marks failed runs. */
-export const Sparkline = ({ runs }: { runs: Resource<'runs'>[] }) => {
-  const longest = Math.max(1, ...runs.map(workedMs));
-  const names = runs.map((run) => displayStatus(factsOf(run)).name);
-  const failed = runs.filter((run) => displayStatus(factsOf(run)).tone === 'bad').length;
-  return (
-    <svg
-      class="spark"
-      width={runs.length * sparkWidth}
-      height={sparkHeight}
-      role="img"
-      aria-label={`Last ${count(runs.length, 'run')}, ${failed} failed`}
-    >
-      {runs.map((run, i) => {
-        const { tone } = displayStatus(factsOf(run));
-        const size = 4 + (workedMs(run) / longest) * (sparkHeight - 9);
-        const x = i * sparkWidth;
-        return (
-          <g key={run.id} class={tone}>
-            <title>{`${names[i]}, ${duration(workedMs(run))}`}</title>
-            <rect x={x} y={sparkHeight - size} width={sparkWidth - 2} height={size} rx="1" />
-            {tone === 'bad' && <circle cx={x + sparkWidth / 2 - 1} cy={sparkHeight - size - 3} r="2" />}
-          </g>
-        );
-      })}
-    </svg>
   );
 };

@@ -6,7 +6,7 @@ import { workedMs } from '../text/run-history.ts';
 import { Ago } from './basics.tsx';
 import { Item } from './list.tsx';
 import { Person } from './person.tsx';
-import { isOver, kindOf, Status, since } from './status.tsx';
+import { FailureReason, isOver, kindOf, Status, since } from './status.tsx';
 
 /** A run in a list. */
 export const RunLine = ({
@@ -44,7 +44,9 @@ export const RunLine = ({
         <>
           {showWorkspace && (
             <>
-              <strong>{workspace}</strong>
+              <strong class="cut-name" title={workspace}>
+                {workspace}
+              </strong>
               {' · '}
             </>
           )}
@@ -57,6 +59,7 @@ export const RunLine = ({
           )}
           {isOver(run) && workedMs(run) > 0 && <> · {duration(workedMs(run))}</>}
           {note && <> · {note}</>}
+          <FailureReason run={run} />
         </>
       }
       end={

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { hash } from '../location.ts';
 
 /** Parts of a view with a heading. */
 
@@ -60,6 +62,8 @@ export const Empty = ({ title, children }: EmptyProps) => (
 );
 
 interface FoldProps {
+  /** Fragment that opens it, and scrolls to it. */
+  id?: string;
   title: string;
   /** After the title. */
   status?: ComponentChildren;
@@ -76,12 +80,20 @@ interface FoldProps {
 }
 
 /** A panel that unfolds. */
-export const Fold = ({ title, status, summary, open = false, chosen, unfolds = true, children }: FoldProps) => {
+export const Fold = ({ id, title, status, summary, open = false, chosen, unfolds = true, children }: FoldProps) => {
   const own = useSignal<boolean | undefined>(undefined);
   const choice = chosen ?? own;
   const isOpen = unfolds && (choice.value ?? open);
+  const element = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    if (!id || hash.value.text !== `#${id}`) return;
+    choice.value = true;
+    element.current?.scrollIntoView({ block: 'start' });
+  }, [hash.value]);
   return (
     <details
+      id={id}
+      ref={element}
       class="panel"
       open={isOpen}
       onToggle={(event) => {

@@ -7,6 +7,7 @@ import { hrefOf } from '../location.ts';
 import { account, signedIn, signOut } from '../session.ts';
 import { showTone } from '../tab-icon.ts';
 import { Banner } from './banner.tsx';
+import { HelpLink } from './help-link.tsx';
 import { PaletteButton } from './keys.tsx';
 import { NotificationsButton } from './notifications-button.tsx';
 import { ThemeButton } from './theme.tsx';
@@ -27,6 +28,12 @@ export const Mark = () => (
       stroke-linejoin="round"
       stroke-linecap="round"
     />
+  </svg>
+);
+
+const Face = () => (
+  <svg viewBox="0 0 16 16" width="15" height="15" aria-hidden="true" fill="none" stroke="currentColor">
+    <path d="M8 8.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6ZM2.5 14c.6-2.4 2.6-3.8 5.5-3.8s4.9 1.4 5.5 3.8" stroke-width="1.4" />
   </svg>
 );
 
@@ -68,11 +75,18 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
           </nav>
           {signedIn.value && <PaletteButton />}
           {signedIn.value && <NotificationsButton />}
-          <ThemeButton />
+          <span class={signedIn.value ? 'only-wide' : undefined}>
+            <HelpLink />
+            <ThemeButton />
+          </span>
           {signedIn.value && (
             <>
-              <a class="button quiet small-button only-wide" href={hrefOf({ view: 'tokens' })}>
-                {account.value?.attributes.username ?? 'Account'}
+              <a class="button quiet small-button" href={hrefOf({ view: 'tokens' })} title="Your account">
+                <span class="only-wide">{account.value?.attributes.username ?? 'Account'}</span>
+                <span class="only-narrow">
+                  <span class="visually-hidden">Your account</span>
+                  <Face />
+                </span>
               </a>
               <button type="button" class="quiet small-button" onClick={() => signOut()}>
                 Sign out

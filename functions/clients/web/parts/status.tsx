@@ -1,17 +1,37 @@
 import { isFinalRun, type Resource } from '#clients/client/client.ts';
-import { factsOf } from '#clients/client/run-facts.ts';
+import { factsOf, failedFragment } from '#clients/client/run-facts.ts';
 import { displayStatus } from '#run/display.ts';
 
 export { isFinalRun as isOver } from '#clients/client/client.ts';
 export { factsOf, kindOf, since, sourceOf } from '#clients/client/run-facts.ts';
 
-export const Status = ({ run }: { run: Resource<'runs'> }) => {
+/** @param failed fragment of the part of this view that shows what failed */
+export const Status = ({ run, failed }: { run: Resource<'runs'>; failed?: string | undefined }) => {
   const { name, tone } = displayStatus(factsOf(run));
-  return (
-    <span class={`status ${tone}`} title={name}>
+  const look = { class: `status ${tone}`, title: name };
+  return failed ? (
+    <a {...look} href={`#${failed}`}>
+      <span>{name}</span>
+    </a>
+  ) : (
+    <span {...look}>
       <span>{name}</span>
     </span>
   );
+};
+
+/** Fragment of a link to a failed run; empty for other runs. */
+export const failedIn = ({ attributes }: Resource<'runs'>): string =>
+  attributes.status === 'errored' ? `#${failedFragment}` : '';
+
+/** Why a run failed, in one line of a list; nothing for other runs. */
+export const FailureReason = ({ run }: { run: Resource<'runs'> }) => {
+  const { status, 'end-reason': reason } = run.attributes;
+  return status === 'errored' && reason ? (
+    <span class="one-line failure" title={reason}>
+      {reason}
+    </span>
+  ) : null;
 };
 
 /** Poll interval of a run; undefined when it can no longer change. */

@@ -1,4 +1,5 @@
 import type { OrganizationFlag } from '#api/permissions/organization-flags.ts';
+import type { Permission } from '#api/permissions/permissions.ts';
 import type { ProjectLevel, WorkspaceLevel } from '#api/permissions/team-access.ts';
 import type { Option } from '../parts/fields.tsx';
 
@@ -81,3 +82,27 @@ export const projectSwitches: readonly Option[] = [
   ['move', 'Move workspaces'],
   ['delete', 'Delete workspaces'],
 ];
+
+/** What reviewers ask for. */
+export const askedPermissions: readonly (readonly [Permission, string])[] = [
+  ['run:apply', 'Apply runs'],
+  ['run:override-policy', 'Override policies'],
+  ['run:plan', 'Queue plans'],
+  ['variable:write', 'Change variables'],
+  ['state:read', 'Read states'],
+  ['state:write', 'Write states'],
+  ['workspace:update', 'Change settings'],
+  ['workspace:delete', 'Delete the workspace'],
+];
+
+/** `run: read, plan, apply · variable: read` */
+export const permissionsText = (permissions: readonly string[]): string => {
+  const parts = permissions.map((permission) => permission.split(':') as [string, string]);
+  const bySubject = Map.groupBy(parts, ([subject]) => subject);
+  return [...bySubject]
+    .map(
+      ([subject, all]) =>
+        `${subject.replaceAll('-', ' ')}: ${all.map(([, verb]) => verb.replaceAll('-', ' ')).join(', ')}`,
+    )
+    .join(' · ');
+};

@@ -86,6 +86,7 @@ const kinds: Record<string, string> = {
   team: 'with a team token',
   organization: 'with the organization token',
   'audit-trails': 'with the audit trail token',
+  scim: 'by the directory (SCIM)',
   run: 'by Terraform in a run',
   task: 'by a run task',
 };

@@ -42,6 +42,12 @@ export const columns: Record<QueryType, readonly string[]> = {
   resources: ['address', 'provider_type', 'module_name', 'workspace_name', 'project_name', 'source_updated_at'],
 };
 
+/** Columns with short values; the others share the rest of the width. */
+export const isNarrow = (field: string): boolean =>
+  /^(?:drifted|registry_type|resource_count|source_updated_at|version|workspace_count|workspace_terraform_version)$/.test(
+    field,
+  );
+
 const names: Record<string, string> = {
   workspace_name: 'Workspace',
   project_name: 'Project',

@@ -6,6 +6,15 @@ import { type FoundResource, foundIn } from './query-results.ts';
 
 const STX = 0x02;
 const ETX = 0x03;
+const newline = 0x0a;
+
+/** Begins an error, but not the heading of the errors that follow. */
+const firstLine = /^(?:[│|] ?)?Error: (?!.*encountered problems during initiali)/;
+/** `terraform init` writes these without colors. */
+const plainProblem = /^(Error: |Warning: )(.*)/;
+
+const painted = (_: string, word: string, summary: string): string =>
+  `\x1b[${word === 'Error: ' ? 31 : 33}m${word}\x1b[0m\x1b[1m${summary}\x1b[0m`;
 
 interface Line {
   text: string;
@@ -15,15 +24,24 @@ interface Line {
   at: number | undefined;
 }
 
-/** Splits a growing log into lines. Cheap for hundreds of thousands of lines: styles are only parsed for lines on screen. */
+/**
+ * Splits a log into lines: from its beginning as it grows, or from its end backwards. Cheap for hundreds of thousands of
+ * lines: styles are only parsed for lines on screen.
+ */
 export class LogText {
   readonly #phase: PhaseName;
   readonly #decoder = new TextDecoder();
-  readonly #lines: Line[] = [];
+  #lines: Line[] = [];
   #rest = '';
   #style: Style = plain;
-  /** Bytes read, including the framing: the offset of the next piece (HCP API: log-read-url). */
-  offset = 0;
+  /** The end of a line whose beginning has not been read. */
+  #torn: Uint8Array = new Uint8Array();
+  /** Offset of the first byte that was read: above 0 while a log is read backwards. */
+  start: number;
+  /** Offset after the last byte that was read, including the framing (HCP API: log-read-url). */
+  offset: number;
+  /** Where reading backwards began; 0: the log is read from its beginning. */
+  readonly end: number;
   /** The closing byte was read: the log is complete. */
   closed = false;
   /** Start and end times of operations. */
@@ -32,9 +50,38 @@ export class LogText {
   readonly found: FoundResource[] = [];
   /** Whether any line has a time. */
   hasTimes = false;
+  /** Index of the first line that begins an error of Terraform. */
+  firstError: number | undefined;
 
-  constructor(phase: PhaseName) {
+  /** @param end the log's size, to read it from its end backwards */
+  constructor(phase: PhaseName, end = 0) {
     this.#phase = phase;
+    this.start = end;
+    this.offset = end;
+    this.end = end;
+  }
+
+  /**
+   * The bytes before `start`. Times of operations and results of a query are not collected: they need the whole log.
+   * @returns the number of new lines
+   */
+  prepend(bytes: Uint8Array): number {
+    this.start -= bytes.length;
+    const read = new Uint8Array(bytes.length + this.#torn.length);
+    read.set(bytes);
+    read.set(this.#torn, bytes.length);
+    // The line at the cut follows with the bytes before it.
+    const cut = this.start === 0 ? 0 : read.indexOf(newline) + 1 || read.length;
+    this.#torn = this.start === 0 ? new Uint8Array() : read.slice(0, cut);
+    const part = new LogText(this.#phase);
+    part.append(read.subarray(cut));
+    if (part.#rest) part.#push(part.#rest, undefined);
+    const { length } = part.#lines;
+    this.closed ||= part.closed;
+    this.hasTimes ||= part.hasTimes;
+    this.firstError = part.firstError ?? (this.firstError === undefined ? undefined : this.firstError + length);
+    this.#lines = [...part.#lines, ...this.#lines];
+    return length;
   }
 
   /**
@@ -60,7 +107,7 @@ export class LogText {
   #take(line: string, receivedAt: number | undefined): void {
     const message = messageIn(line);
     if (!message) {
-      this.#push(line, receivedAt);
+      this.#push(line.replace(plainProblem, painted), receivedAt);
       return;
     }
     const saidAt = Date.parse(message['@timestamp'] ?? '');
@@ -74,6 +121,9 @@ export class LogText {
   #push(text: string, at: number | undefined): void {
     this.#lines.push({ text, begin: this.#style, at });
     if (at !== undefined) this.hasTimes = true;
+    if (this.firstError === undefined && text.includes('Error: ') && firstLine.test(stripAnsi(text))) {
+      this.firstError = this.#lines.length - 1;
+    }
     if (text.includes('\x1b')) this.#style = ansi(text, this.#style).end;
   }
 
@@ -85,6 +135,18 @@ export class LogText {
   /** Number of lines, including an incomplete last one. */
   get length(): number {
     return this.#lines.length + (this.#rest ? 1 : 0);
+  }
+
+  /** From 1; from -1, the last line, upwards while lines before are not read. */
+  numberOf(index: number): number {
+    return this.start === 0 ? index + 1 : index - this.length;
+  }
+
+  /** Undefined if the line is not read, or not yet. @param number as {@link numberOf} counts */
+  indexOf(number: number): number | undefined {
+    const isKnown = number > 0 ? this.start === 0 : this.closed;
+    const index = number > 0 ? number - 1 : this.length + number;
+    return isKnown && index >= 0 && index < this.length ? index : undefined;
   }
 
   /** @param index from 0 */

@@ -132,14 +132,6 @@ export const dailyLevels = (
   }));
 };
 
-const mostInLine = 10;
-
-/** The last ten runs of each workspace, oldest first, by workspace id. @param runs newest first */
-export const latestByWorkspace = (runs: Run[]): Map<string, Run[]> => {
-  const all = Map.groupBy(runs, (run) => related(run, 'workspace') ?? '');
-  return new Map([...all].map(([id, some]) => [id, some.slice(0, mostInLine).reverse()]));
-};
-
 const staleMs = 90 * 86_400_000;
 
 /** Has resources, but no run or change for a long time. */

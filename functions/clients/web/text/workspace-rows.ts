@@ -1,5 +1,6 @@
 import { isFinalRun, type Resource, related } from '#clients/client/client.ts';
-import { factsOf } from '#clients/client/run-facts.ts';
+import { factsOf, mayDecide } from '#clients/client/run-facts.ts';
+import { problemsOf } from '#clients/client/text/health.ts';
 import { displayStatus, type Tone } from '#run/display.ts';
 
 /** Workspaces with their run in progress, or else their latest completed run. */
@@ -33,6 +34,14 @@ export const rowOf = (
   run,
   group: run ? groups[displayStatus(factsOf(run)).tone] : 'idle',
 });
+
+/** Waiting for this reader, waiting, failed, drifted or failing checks, running, the rest. @returns 0 for the most urgent */
+export const urgencyOf = ({ group, run, health }: Row): number => {
+  if (group === 'attention') return run && mayDecide(run) ? 0 : 1;
+  if (group === 'bad') return 2;
+  if (problemsOf(health).length > 0) return 3;
+  return group === 'running' ? 4 : 5;
+};
 
 /** Plan-only and saved plans bypass the queue. */
 export const takesTurn = ({ attributes }: Resource<'runs'>): boolean =>

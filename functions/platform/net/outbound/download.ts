@@ -69,10 +69,9 @@ const open = (
       clearTimeout(total);
       clearTimeout(connect);
     });
-    outgoing.on('error', (error) => {
-      clearTimeout(connect);
-      reject(error instanceof OutboundError ? error : new OutboundError('unreachable', reasonOf(error)));
-    });
+    outgoing.on('error', (error) =>
+      reject(error instanceof OutboundError ? error : new OutboundError('unreachable', reasonOf(error))),
+    );
     outgoing.on('response', resolve);
     outgoing.end();
   });

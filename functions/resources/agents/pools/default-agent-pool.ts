@@ -1,4 +1,5 @@
 import { unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
 import { type AgentPool, getAgentPool } from './records.ts';
 
@@ -38,7 +39,7 @@ export const defaultAgentPool = async (settings: PoolChoice): Promise<string | n
   if (id === current) return id;
   const pool = await getAgentPool(id);
   if (pool?.organization !== organization) {
-    throw unprocessable(pointer, `default-agent-pool: agent pool ${id} not found in ${organization}`);
+    throw unprocessable(pointer, `default-agent-pool: agent pool ${id} not found in ${nameOf(organization)}`);
   }
   if (isForAll(pool, projectId)) return id;
   throw unprocessable(

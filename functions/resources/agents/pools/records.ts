@@ -2,7 +2,8 @@ import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
+import { create, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { deleteTokensOf } from '#resources/users/tokens.ts';
@@ -30,29 +31,17 @@ export interface AgentPool extends AgentPoolSettings, Edited {
 
 export const maxPools = 200;
 
-const living = (pool: AgentPool | undefined): AgentPool | undefined => (pool?.deletedAt ? undefined : pool);
+export const { read: getAgentPool, readAll: getAgentPools } = recordsAt<AgentPool>(keys.agentPool);
 
-export const getAgentPool = async (id: string): Promise<AgentPool | undefined> =>
-  living(await get<AgentPool>(keys.agentPool(id)));
-
-/** Missing pools are left out. 1 read per 100. */
-export const getAgentPools = async (ids: string[]): Promise<AgentPool[]> =>
-  (await batchGet<AgentPool & Key>([...new Set(ids)].map(keys.agentPool))).filter(living);
+const namesOf = (organization: string) => listNames(organization, 'APOOLNAME#');
 
 /** Ordered by name. */
-export const listAgentPools = async (organization: string): Promise<AgentPool[]> => {
-  const prefix = 'APOOLNAME#';
-  const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const pools = await getAgentPools(pointers.map(({ holder }) => holder));
-  // An interrupted rename leaves its old or new name behind.
-  return pools.filter(({ name }) => pointers.some(({ sk }) => sk === `${prefix}${name}`));
-};
+export const listAgentPools = async (organization: string): Promise<AgentPool[]> =>
+  listNamed(await namesOf(organization), getAgentPools, ({ name }) => name);
 
 /** Includes pools that are being deleted. */
-export const listAgentPoolIds = async (organization: string): Promise<string[]> => {
-  const { pk } = keys.organization(organization);
-  return (await queryAll<{ holder: string }>({ pk, prefix: 'APOOLNAME#' })).map(({ holder }) => holder);
-};
+export const listAgentPoolIds = async (organization: string): Promise<string[]> =>
+  (await namesOf(organization)).map(({ id }) => id);
 
 const names: UniqueNames<AgentPool> = {
   key: ({ organization, name }) => keys.agentPoolName(organization, name),

@@ -1,4 +1,5 @@
 import { environment } from '#platform/environment.ts';
+import { currentName } from '#resources/organizations/records.ts';
 import { getProject } from '#resources/projects/records.ts';
 import { getTeams } from '#resources/teams/records.ts';
 import type { Team } from '#resources/teams/team.ts';
@@ -21,6 +22,8 @@ export const announceChangeRequest = async (event: ChangeRequestEvent): Promise<
   if (!workspace) return;
   const configurations = await listNotifications(...(await teamsOf(workspace)));
   const interested = wanting(configurations, ...teamTriggers);
+  if (interested.length === 0) return;
+  const shown = { ...workspace, organization: await currentName(workspace.organization) };
   const [author] = await getUsers([changeRequest.createdBy]);
   const facts = { createdBy: author?.username ?? changeRequest.createdBy, baseUrl: environment.publicUrl };
   await announce(interested, {
@@ -28,6 +31,6 @@ export const announceChangeRequest = async (event: ChangeRequestEvent): Promise<
     status: changeRequest.id,
     aboutId: workspaceId,
     eventId: id,
-    message: (configurationId) => changeRequestMessage(changeRequest, workspace, { ...facts, configurationId }),
+    message: (configurationId) => changeRequestMessage(changeRequest, shown, { ...facts, configurationId }),
   });
 };

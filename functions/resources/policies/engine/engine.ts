@@ -49,4 +49,6 @@ export interface Engine {
   /** `1.19.0` */
   version: string;
   evaluate(question: EvaluationRequest): Promise<EvaluationResult>;
+  /** The error for which an evaluation fails with any input; undefined if there is none. */
+  compile?(question: Omit<EvaluationRequest, 'input'>): Promise<string | undefined>;
 }

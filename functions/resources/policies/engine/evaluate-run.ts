@@ -9,7 +9,6 @@ import {
   type EvaluationVerdict,
   judgeCheck,
   judgeEvaluation,
-  type PolicyKind,
   type PolicySetOutcome,
   type ReasonedVerdict,
   resultCount,
@@ -36,7 +35,7 @@ const surroundings = async (run: Run) => {
   return { workspace, project, createdBy: user?.username ?? nameOfCreator(run), variables };
 };
 
-const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[]> => {
+const outcomesOf = async (run: Run, kind: ResultKind): Promise<PolicySetOutcome[]> => {
   const sets = await policySetsOfRun(run.id, kind);
   const { uncompared } = run.plan.report ?? {};
   if (uncompared !== undefined) return sets.map((set) => unevaluated(set, uncompared));
@@ -58,26 +57,26 @@ const outcomesOf = async (run: Run, kind: PolicyKind): Promise<PolicySetOutcome[
 
 const once = async <V extends string>(
   run: Run,
-  [resultKind, kind]: [ResultKind, PolicyKind],
+  kind: ResultKind,
   judged: (sets: PolicySetOutcome[]) => ReasonedVerdict<V> & { count: Record<string, number> },
 ): Promise<ReasonedVerdict<V>> => {
-  let stored = await getPolicyResult(run.id, resultKind);
+  let stored = await getPolicyResult(run.id, kind);
   if (!stored) {
     const started = Date.now();
     const sets = await outcomesOf(run, kind);
     const result = { runId: run.id, ...judged(sets), setCount: sets.length, durationMs: Date.now() - started };
-    stored = await keepPolicyResult(resultKind, { ...result, at: new Date().toISOString() }, sets);
+    stored = await keepPolicyResult(kind, { ...result, at: new Date().toISOString() }, sets);
   }
   return { verdict: stored.verdict as V, ...(stored.reason === undefined ? {} : { reason: stored.reason }) };
 };
 
 /**
- * Evaluates the run's sets of kind `opa` and stores the outcomes. Can be repeated: the first result stays. A failing
+ * Evaluates the run's sets that are agent-enabled, as all of kind `opa` are, and stores the outcomes. Can be repeated: the first result stays. A failing
  * policy is an outcome, never an exception; throws only when storage fails.
  */
 export const evaluatePolicies = (run: Run): Promise<ReasonedVerdict<EvaluationVerdict>> =>
-  once(run, ['evaluation', 'opa'], (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
+  once(run, 'evaluation', (sets) => ({ ...judgeEvaluation(sets), count: { ...resultCount(sets) } }));
 
-/** The same for the run's sets of kind `sentinel`: its policy check. */
+/** The same for the run's other sets, of kind `sentinel`: its policy check. */
 export const checkPolicies = (run: Run): Promise<ReasonedVerdict<CheckVerdict>> =>
-  once(run, ['check', 'sentinel'], (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));
+  once(run, 'check', (sets) => ({ ...judgeCheck(sets), count: { ...checkCount(sets) } }));

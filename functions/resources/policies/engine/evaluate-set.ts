@@ -1,11 +1,14 @@
 import { Mask, secretsOf } from '#platform/formats/mask.ts';
 import type { EnforcementLevel, PolicySetOutcome } from '#run/policies.ts';
+import type { FrozenPolicy, PolicyContent } from '../content.ts';
 import { readPolicy } from '../records.ts';
-import { type FrozenPolicy, type FrozenPolicySet, openParameters } from '../run-policies.ts';
+import { type FrozenPolicySet, openParameters } from '../run-policies.ts';
 import { readBundle } from '../set-version-records.ts';
 import type { Engine, InputFile, Limits, PolicyAnswer, SourceFile } from './engine.ts';
 import { findOpa, findSentinel } from './find-engine.ts';
+import { isRego } from './policies-file.ts';
 import { judge } from './result.ts';
+import { isOld } from './set-files.ts';
 
 /** A policy with its query: the Rego rule, or the file of a Sentinel policy. */
 interface PolicyQuery {
@@ -24,9 +27,6 @@ interface Group {
   error?: string;
 }
 
-/** Comments may precede a Rego module's first line. */
-const isRego = (source: string): boolean => /^(\s*#.*\n|\s)*package\s/.test(source);
-
 /** An individually managed policy is loaded alone, so that it cannot break others. */
 const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Promise<Group> => {
   const { query, ...rest } = policy;
@@ -43,12 +43,16 @@ const single = async (policy: FrozenPolicy, kind: FrozenPolicySet['kind']): Prom
   return group;
 };
 
-const groupsOf = async ({ bundleKey, policies = [], kind }: FrozenPolicySet): Promise<Group[]> => {
+export const groupsOf = async ({ bundleKey, policies = [], kind }: PolicyContent): Promise<Group[]> => {
   if (!bundleKey) return Promise.all(policies.map((policy) => single(policy, kind)));
   const bundle = await readBundle(bundleKey);
   if (bundle.language === 'rego') return [bundle];
   return [{ ...bundle, policies: bundle.policies.map(({ source, ...rest }) => ({ ...rest, query: source })) }];
 };
+
+/** An engine from before 1.0 reads the older Rego without a flag. */
+export const languageVersion = ({ version }: Engine, toolVersion: string): string =>
+  isOld(version) ? '' : toolVersion;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -83,7 +87,8 @@ export const evaluateSet = async (
   const engines = new Map<Group['language'], Engine>();
   try {
     for (const { language } of groups) {
-      if (!engines.has(language)) engines.set(language, await (language === 'rego' ? findOpa() : findSentinel()));
+      if (!engines.has(language))
+        engines.set(language, await (language === 'rego' ? findOpa : findSentinel)(set.toolVersion));
     }
   } catch (error) {
     return unevaluated(set, messageOf(error));
@@ -91,14 +96,13 @@ export const evaluateSet = async (
   for (const group of groups) {
     const engine = engines.get(group.language) as Engine;
     outcome.policyToolVersion = engine.version;
+    const toolVersion = languageVersion(engine, set.toolVersion);
     const { answers, warnings } = group.error
       ? { answers: group.policies.map(() => ({ error: group.error as string })), warnings: [] }
-      : await engine
-          .evaluate({ ...group, parameters, input, toolVersion: set.toolVersion, limits })
-          .catch((error: unknown) => ({
-            answers: group.policies.map(() => ({ error: `it could not be evaluated: ${messageOf(error)}` })),
-            warnings: [],
-          }));
+      : await engine.evaluate({ ...group, parameters, input, toolVersion, limits }).catch((error: unknown) => ({
+          answers: group.policies.map(() => ({ error: `it could not be evaluated: ${messageOf(error)}` })),
+          warnings: [],
+        }));
     outcome.warnings.push(...mask.json(warnings));
     for (const [i, { name, description, query, enforcementLevel }] of group.policies.entries()) {
       const answer = mask.json<PolicyAnswer>(answers[i] ?? { error: 'the engine returned no result' });

@@ -2,34 +2,13 @@ import { access, chmod, constants, mkdir, mkdtemp, rename, rm, stat } from 'node
 import { join } from 'node:path';
 import { environment } from '#platform/environment.ts';
 import { fetchFile } from '#platform/net/binary/fetch.ts';
+import { getToolVersion, type ToolVersion } from '../tool-versions/records.ts';
 import type { Engine } from './engine.ts';
 import { openOpa } from './opa.ts';
+import { opaVersion, released } from './opa-release.ts';
 import { openSentinel } from './sentinel.ts';
 
-/** The version to download or build; a binary on the PATH takes precedence. */
-export const opaVersion = '1.19.0';
-
-/** SHA-256 of that release's files (OPA releases: `<file>.sha256`), by platform and architecture as Node names them. */
-const released: Record<string, { file: string; sha256: string }> = {
-  'linux x64': {
-    file: 'opa_linux_amd64_static',
-    sha256: '1dd5c5591ff856f5e20a1d66bafae9511ddf3c5552ed3b5070c70b2b6580ee3f',
-  },
-  'linux arm64': {
-    file: 'opa_linux_arm64_static',
-    sha256: '06680087ed236c8c6aaa021660d83178db829a2ad30bdb3482481fada6791b2a',
-  },
-  'darwin arm64': {
-    file: 'opa_darwin_arm64_static',
-    sha256: '6de003137cc54b65cb4a6a9c7cf6b29a248f10c1c16fc34f793a8a83b5f9d004',
-  },
-  'darwin x64': {
-    file: 'opa_darwin_amd64',
-    sha256: 'a6bb096502d176a23b721e023f3ca615a0e4773fec69511143093a2281118f5c',
-  },
-};
-
-export type Released = (typeof released)[string];
+type Released = (typeof released)[string];
 
 /** Engines are located when the first policy is evaluated; the error for a missing one names the remedy. */
 class EngineMissingError extends Error {
@@ -57,8 +36,24 @@ const isExecutable = async (path: string): Promise<boolean> => {
 /** Path of the downloaded or built release. */
 export const keptOpa = (): string => join(environment.cacheDirectory, 'opa', opaVersion, 'opa');
 
+/** Concurrent downloads are safe; each ends with a complete file. @throws {Error} when it fails or the checksum differs */
+const download = async (url: string, sha256: string, target: string, signal: AbortSignal): Promise<string> => {
+  await mkdir(join(target, '..'), { recursive: true });
+  const scratch = await mkdtemp(join(target, '..', '.download-'));
+  try {
+    const file = join(scratch, 'opa');
+    const actual = await fetchFile(url, file, signal);
+    if (actual !== sha256) throw new Error(`${url} has checksum ${actual} instead of ${sha256}`);
+    await chmod(file, 0o755);
+    await rename(file, target);
+    return target;
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+};
+
 /**
- * Downloads the pinned release and verifies it. Concurrent downloads are safe; both end with a complete file.
+ * Downloads the pinned release and verifies it.
  * @throws {Error} when the download fails or the checksum differs
  */
 export const downloadOpa = async (
@@ -66,20 +61,7 @@ export const downloadOpa = async (
   release: Released | undefined = released[`${process.platform} ${process.arch}`],
 ): Promise<string> => {
   if (!release) throw new Error(`no release for ${process.platform} on ${process.arch}`);
-  const target = keptOpa();
-  await mkdir(join(target, '..'), { recursive: true });
-  const scratch = await mkdtemp(join(target, '..', '.download-'));
-  try {
-    const url = `${environment.opaReleases}/v${opaVersion}/${release.file}`;
-    const file = join(scratch, 'opa');
-    const sha256 = await fetchFile(url, file, signal);
-    if (sha256 !== release.sha256) throw new Error(`${url} has checksum ${sha256} instead of ${release.sha256}`);
-    await chmod(file, 0o755);
-    await rename(file, target);
-    return target;
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+  return download(`${environment.opaReleases}/v${opaVersion}/${release.file}`, release.sha256, keptOpa(), signal);
 };
 
 /** Path of a usable binary, without downloading one. */
@@ -123,6 +105,52 @@ const remembered = (open: () => Promise<Engine>): (() => Promise<Engine>) => {
   };
 };
 
-/** Both throw {@link EngineMissingError}. */
-export const findOpa = remembered(find);
-export const findSentinel = remembered(findSentinelOnce);
+const installedOpa = remembered(find);
+const installedSentinel = remembered(findSentinelOnce);
+
+const architectures: Record<string, string> = { x64: 'amd64', arm64: 'arm64' };
+const addedOpa = new Map<string, () => Promise<Engine>>();
+
+/**
+ * A version that the operator added. Its binary runs in the control plane, so it has to come from OPA's releases (or
+ * the mirror that the deployment names): a user's token alone must not choose the program.
+ */
+const openAdded = async ({ version, enabled, archs }: ToolVersion): Promise<Engine> => {
+  const unusable = (reason: string) => new EngineMissingError(`OPA ${version} cannot be used: ${reason}.`);
+  if (!enabled) throw unusable('the operator of this platform disabled it');
+  const { url, sha } = archs.find(({ arch }) => arch === architectures[process.arch]) ?? {};
+  if (!url || !sha) throw unusable(`it has no build for ${architectures[process.arch] ?? process.arch}`);
+  if (!new URL(url).href.startsWith(`${environment.opaReleases}/`)) {
+    throw unusable(`its URL is not below ${environment.opaReleases}, the only place that OPA is downloaded from`);
+  }
+  const target = join(environment.cacheDirectory, 'opa', sha, 'opa');
+  const open = async () => {
+    try {
+      const isKept = await isExecutable(target);
+      return await openOpa(
+        isKept ? target : await download(url, sha, target, AbortSignal.timeout(downloadSeconds * 1000)),
+      );
+    } catch (error) {
+      throw unusable((error as Error).message);
+    }
+  };
+  const opened = addedOpa.get(sha) ?? remembered(open);
+  addedOpa.set(sha, opened);
+  return opened();
+};
+
+/** Both take the version that the set requires, empty for any: 1 read for one. @throws {EngineMissingError} */
+export const findOpa = async (required: string): Promise<Engine> => {
+  const added = required ? await getToolVersion('opa', required) : undefined;
+  return added ? openAdded(added) : installedOpa();
+};
+
+export const findSentinel = async (required: string): Promise<Engine> => {
+  const engine = await installedSentinel();
+  if (required && engine.version !== required && (await getToolVersion('sentinel', required))) {
+    throw new EngineMissingError(
+      `Sentinel ${required} is not installed, but ${engine.version}. The operator of this platform can provide the other binary; or change policy-tool-version.`,
+    );
+  }
+  return engine;
+};

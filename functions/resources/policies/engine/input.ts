@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newId } from '#platform/store/id.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { costInput } from '#run/cost-estimate.ts';
-import type { Run } from '#run/run.ts';
+import { organizationNameOf, type Run } from '#run/run.ts';
 import type { InputFile } from './engine.ts';
 
 export interface PolicyInputContext {
@@ -41,7 +41,7 @@ export const runInput = (run: Run, { workspace, ...around }: PolicyInputContext)
     variables: Object.fromEntries(
       around.variables.map(({ key, category, sensitive }) => [key, { category, sensitive }]),
     ),
-    organization: { name: run.organization },
+    organization: { name: organizationNameOf(run) },
     project: { id: around.project?.id ?? '', name: around.project?.name ?? '' },
     workspace: {
       id: run.workspaceId,

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ProcessLimits, type ProcessResult, runBounded } from './child.ts';
-import type { Engine, EvaluationRequest, EvaluationResult, Limits, PolicyAnswer } from './engine.ts';
+import type { Engine, EvaluationResult, Limits, PolicyAnswer } from './engine.ts';
 import { isPure } from './pure-builtins.ts';
 import { findRoom, mountPoint, type Room } from './room.ts';
-import { isOld, layOut } from './set-files.ts';
+import { isOld, layOut, type Question } from './set-files.ts';
 
 /**
  * Open Policy Agent, as the `opa` binary. Rego cannot access network, files or environment: policies have only pure
@@ -78,10 +78,10 @@ type Start = (parameters: string[], directory: string, limits: ProcessLimits) =>
 class Session {
   readonly #start: Start;
   readonly #directory: string;
-  readonly #question: EvaluationRequest;
+  readonly #question: Question;
   readonly warnings = new Set<string>();
 
-  constructor(start: Start, directory: string, question: EvaluationRequest) {
+  constructor(start: Start, directory: string, question: Question) {
     this.#start = start;
     this.#directory = directory;
     this.#question = question;
@@ -94,12 +94,8 @@ class Session {
   async ask(): Promise<PolicyAnswer[]> {
     const { policies } = this.#question;
     const queries = policies.map(({ query }) => query);
-    try {
-      await layOut(this.#directory, this.#question, (...parameters) => this.#prepare(parameters));
-    } catch (error) {
-      const message = (error as Error).message.replaceAll(`${this.#directory}/`, '');
-      return policies.map(() => ({ error: message }));
-    }
+    const error = await this.#layOut();
+    if (error !== undefined) return policies.map(() => ({ error }));
     if (queries.length > 1) {
       const all = await this.#evaluate(`[${queries.map((query) => `[x | x := ${query}]`).join(', ')}]`);
       if ('value' in all && Array.isArray(all.value) && all.value.length === queries.length) {
@@ -112,6 +108,35 @@ class Session {
     const answers: PolicyAnswer[] = [];
     for (const query of queries) answers.push(await this.#evaluate(query));
     return answers;
+  }
+
+  /** Loads everything as an evaluation does, but evaluates no rule: OPA leaves a body at its first false expression. */
+  async compile(): Promise<string | undefined> {
+    const error = await this.#layOut();
+    if (error !== undefined) return error;
+    const queries = this.#question.policies.map(({ query }) => query);
+    const errorOf = async (...compiled: string[]): Promise<string | undefined> => {
+      const answer = await this.#evaluate(`[${compiled.map((query) => `[x | false; x := ${query}]`).join(', ')}]`);
+      return 'error' in answer ? answer.error : undefined;
+    };
+    if ((await errorOf(...queries)) === undefined) return undefined;
+    const ofModules = await errorOf();
+    if (ofModules !== undefined) return ofModules;
+    for (const query of queries) {
+      const ofQuery = await errorOf(query);
+      if (ofQuery !== undefined) return `query ${query}: ${ofQuery}`;
+    }
+    return undefined;
+  }
+
+  /** @returns the error of a set that cannot be loaded */
+  async #layOut(): Promise<string | undefined> {
+    try {
+      await layOut(this.#directory, this.#question, (...parameters) => this.#prepare(parameters));
+      return undefined;
+    } catch (error) {
+      return (error as Error).message.replaceAll(`${this.#directory}/`, '');
+    }
   }
 
   async #prepare(parameters: string[]): Promise<string> {
@@ -188,15 +213,21 @@ export const openOpa = async (binary: string): Promise<Engine> => {
   const version = /^Version: (\S+)/.exec(versionOutput.stdout)?.[1];
   if (!version) throw new Error(`${binary} is not a working OPA: ${versionOutput.stderr.slice(0, 200)}`);
   const capabilities = restricted(current.stdout);
-  return { version, evaluate: (question) => evaluate(inRoom(room), capabilities, question) };
+  const inSession = <T>(question: Question, work: (session: Session) => Promise<T>): Promise<T> =>
+    inOwnDirectory(async (directory) => {
+      await writeFile(join(directory, 'capabilities.json'), capabilities);
+      return work(new Session(inRoom(room), directory, question));
+    });
+  return {
+    version,
+    evaluate: (question) =>
+      inSession<EvaluationResult>(question, async (session) => ({
+        answers: await session.ask(),
+        warnings: [...session.warnings],
+      })),
+    compile: (question) => inSession(question, (session) => session.compile()),
+  };
 };
-
-const evaluate = (start: Start, capabilities: string, question: EvaluationRequest): Promise<EvaluationResult> =>
-  inOwnDirectory(async (directory) => {
-    await writeFile(join(directory, 'capabilities.json'), capabilities);
-    const session = new Session(start, directory, question);
-    return { answers: await session.ask(), warnings: [...session.warnings] };
-  });
 
 const inOwnDirectory = async <T>(work: (directory: string) => Promise<T>): Promise<T> => {
   const directory = await mkdtemp(join(tmpdir(), 'policies-'));

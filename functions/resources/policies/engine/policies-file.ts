@@ -11,6 +11,9 @@ export interface Declared {
 
 export const maxQuery = 1000;
 
+/** Comments may precede a Rego module's first line. */
+export const isRego = (source: string): boolean => /^(\s*#.*\n|\s)*package\s/.test(source);
+
 const queryOf = ({ name, text, fail }: PolicyBlock): string => {
   const query = text('query')?.trim();
   if (!query)

@@ -9,6 +9,9 @@ import { mountPoint } from './room.ts';
  * inspected before OPA loads them.
  */
 
+/** Without an input, its policies are only compiled. */
+export type Question = Omit<EvaluationRequest, 'input'> & Partial<Pick<EvaluationRequest, 'input'>>;
+
 /** Runs `opa` in the directory. @throws {Error} with OPA's message when it fails */
 export type Ask = (...parameters: string[]) => Promise<string>;
 
@@ -58,10 +61,14 @@ const refuseSchemas = (inspected: string): void => {
 };
 
 /** @throws {Error} with the necessary change in the set, or OPA's message */
-export const layOut = async (directory: string, question: EvaluationRequest, ask: Ask): Promise<void> => {
-  const { files, parameters, input, toolVersion } = question;
+export const layOut = async (
+  directory: string,
+  { files, parameters, toolVersion, ...question }: Question,
+  ask: Ask,
+): Promise<void> => {
   await writeFile(join(directory, mountPoint), '');
-  await link(input.path, join(directory, 'input.json'));
+  const input = join(directory, 'input.json');
+  await (question.input ? link(question.input.path, input) : writeFile(input, '{}'));
   const annotated = files.filter(({ path, content }) => path.endsWith('.rego') && content.includes('METADATA'));
   if (annotated.length > 0) {
     await writeFiles(join(directory, 'annotated'), annotated);

@@ -1,4 +1,4 @@
-import { type Body, parseHcl } from '#platform/formats/hcl.ts';
+import { type Block, type Body, parseHcl } from '#platform/formats/hcl.ts';
 
 /** The declarations in the Terraform files of one folder (Terraform: module registry protocol, details of a module). */
 
@@ -12,6 +12,8 @@ export interface Input {
   /** Absent in details that were stored before this field existed. */
   sensitive?: boolean;
   ephemeral?: boolean;
+  /** The values that a validation of the variable allows, if it lists them. */
+  allowed?: string[];
 }
 
 export interface ModuleContent {
@@ -103,6 +105,29 @@ const marksOf = ({ sensitive, ephemeral }: Record<string, string>): Pick<Input, 
   ...(ephemeral === 'true' ? { ephemeral: true } : {}),
 });
 
+const literal = /^("(?:[^"\\$%]|\\.)*"|-?\d+(?:\.\d+)?)\s*(?:,|$)\s*/;
+
+/** `contains(["small", "large"], var.size)` → `small`, `large`; undefined for other conditions. */
+const listedIn = (condition: string | undefined, name: string): string[] | undefined => {
+  const [, list, variable] = /^contains\(\s*\[([^\]]*)\],\s*var\.([\w-]+)\s*\)$/.exec(condition ?? '') ?? [];
+  if (list === undefined || variable !== name) return undefined;
+  const values: string[] = [];
+  for (let rest = list.trim(); rest; ) {
+    const [whole, value] = literal.exec(rest) ?? [];
+    if (!whole || value === undefined) return undefined;
+    values.push(unquoted(value));
+    rest = rest.slice(whole.length);
+  }
+  return values.length > 0 ? values : undefined;
+};
+
+const allowedBy = ({ labels: [name = ''], blocks }: Block): Pick<Input, 'allowed'> => {
+  const lists = blocks.flatMap(({ type, attributes: { condition } }) =>
+    type === 'validation' ? (listedIn(condition, name) ?? []) : [],
+  );
+  return lists.length > 0 ? { allowed: lists } : {};
+};
+
 /** @param files by name, of one folder */
 export const contentOfFolder = (path: string, name: string, files: Map<string, string>): ModuleContent => {
   const bodies = [...files].flatMap(([file, text]) => (/\.tf(\.json)?$/.test(file) ? (bodyOf(file, text) ?? []) : []));
@@ -114,13 +139,14 @@ export const contentOfFolder = (path: string, name: string, files: Map<string, s
     name,
     readme,
     empty: bodies.length === 0,
-    inputs: named('variable').map(({ labels, attributes }) => ({
-      name: labels[0] as string,
+    inputs: named('variable').map(({ attributes, ...block }) => ({
+      name: block.labels[0] as string,
       type: unquoted(attributes.type) || 'any',
       description: unquoted(attributes.description),
       default: attributes.default ?? '',
       required: attributes.default === undefined,
       ...marksOf(attributes),
+      ...allowedBy({ attributes, ...block }),
     })),
     outputs: named('output').map(({ labels, attributes }) => ({
       name: labels[0] as string,

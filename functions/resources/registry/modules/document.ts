@@ -1,6 +1,8 @@
 import { many, one } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Granted } from '#api/permissions/granted.ts';
 import { vcsRepoDocument } from '#resources/workspaces/document.ts';
+import { shownNamespace } from '../names.ts';
 import type { Module, ModuleVersion, Published } from './records.ts';
 
 type Status = 'pending' | 'setup_complete' | 'setup_failed';
@@ -12,9 +14,13 @@ const statusOf = ({ module, versions }: Published): Status => {
   return all ? 'setup_failed' : 'pending';
 };
 
-const vcsRepoOf = ({ vcsRepo, tagPrefix }: Module) => {
+/** Left out for modules without a repository, because clients read its fields if it is present. */
+const vcsRepoOf = ({ vcsRepo, tagPrefix = '', sourceDirectory = '' }: Module) => {
   const document = vcsRepoDocument(vcsRepo);
-  return document && { ...document, tags: true, 'tag-prefix': tagPrefix ?? '', 'source-directory': '' };
+  if (!document) return {};
+  return {
+    'vcs-repo': { ...document, tags: true, 'tag-prefix': tagPrefix, 'source-directory': sourceDirectory },
+  };
 };
 
 const testConfigOf = ({ id, tests }: Module) =>
@@ -30,21 +36,21 @@ const testConfigOf = ({ id, tests }: Module) =>
 
 /** HCP API: registry modules. */
 export const moduleDocument = ({ module, versions }: Published, granted: Granted) => {
-  const { id, organization, registry, namespace, name, provider, createdAt, updatedAt } = module;
+  const { id, organization, registry, name, provider, createdAt, updatedAt } = module;
   const write = granted.has('registry:write-modules');
   return {
     id,
     type: 'registry-modules',
     attributes: {
       name,
-      namespace,
+      namespace: shownNamespace(module),
       provider,
       'registry-name': registry,
       status: statusOf({ module, versions }),
       'publishing-mechanism': module.vcsRepo ? 'git_tag' : 'non_vcs',
       'no-code': module.noCode?.enabled ?? false,
       'version-statuses': versions.map(({ version, status, error }) => ({ version, status, error })),
-      'vcs-repo': vcsRepoOf(module),
+      ...vcsRepoOf(module),
       'test-config': testConfigOf(module),
       permissions: { 'can-delete': write, 'can-resync': write, 'can-retry': write },
       'created-at': createdAt,
@@ -53,9 +59,10 @@ export const moduleDocument = ({ module, versions }: Published, granted: Granted
     relationships: {
       organization: one('organizations', organization),
       'no-code-modules': many('no-code-modules', module.noCode ? [module.noCode.id] : []),
+      'tag-bindings': { links: { related: `/api/v2/registry-modules/${id}/tag-bindings` } },
     },
     links: {
-      self: `/api/v2/organizations/${organization}/registry-modules/${registry}/${namespace}/${name}/${provider}`,
+      self: `/api/v2/organizations/${nameOf(organization)}/registry-modules/${registry}/${shownNamespace(module)}/${name}/${provider}`,
     },
   };
 };
@@ -81,4 +88,4 @@ export const moduleVersionDocument = (version: ModuleVersion, upload?: string) =
 });
 
 /** One entry of a list of addresses. */
-export const addressOf = ({ namespace, name, provider }: Module): string => `${namespace}/${name}/${provider}`;
+export const addressOf = (module: Module): string => `${shownNamespace(module)}/${module.name}/${module.provider}`;

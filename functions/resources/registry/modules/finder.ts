@@ -1,7 +1,9 @@
+import type { Consumers } from '#api/authority.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import type { Finder } from '#api/route.ts';
+import { moduleConsumersOf } from '#resources/organizations/module-sharing.ts';
 import type { RegistryName } from '../names.ts';
-import { findModule, getModule, type Module } from './records.ts';
+import { findModule, getModule, type Module, type ModuleAddress } from './records.ts';
 
 /** How routes find a module. */
 
@@ -20,13 +22,27 @@ export const moduleById: Finder<Module> = {
 
 const isRegistry = (name: string): name is RegistryName => name === 'private' || name === 'public';
 
-export const moduleByAddress: Finder<Module> = {
-  ...common,
-  find: async (request) => {
+/** @param owner the organization with the module at this address */
+const byAddress =
+  (owner: (address: ModuleAddress) => string): Finder<Module>['find'] =>
+  async (request) => {
     const registry = param(request, 'registry');
     if (!isRegistry(registry)) return undefined;
     const [name, provider] = [param(request, 'moduleName'), param(request, 'moduleProvider')];
     const [of, namespace] = [param(request, 'organization'), param(request, 'namespace')];
-    return findModule({ organization: of, registry, namespace, name, provider });
-  },
+    const address = { organization: of, registry, namespace, name, provider };
+    return findModule({ ...address, organization: owner(address) });
+  };
+
+export const moduleByAddress: Finder<Module> = { ...common, find: byAddress(({ organization }) => organization) };
+
+/** Of a private module; entries of a public registry are for their organization only. */
+export const consumersOf = async ({ organization, registry }: Module): Promise<Consumers> =>
+  registry === 'private' ? moduleConsumersOf(organization) : new Set();
+
+/** Also finds modules that another organization shares, below the consumer's own name too. */
+export const readableByAddress: Finder<Module> = {
+  ...common,
+  find: byAddress(({ organization, registry, namespace }) => (registry === 'private' ? namespace : organization)),
+  consumers: consumersOf,
 };

@@ -2,6 +2,7 @@ import { type Exceeded, gunzip, isArchiveFault, type TarEntry, tarEntries } from
 import { getLargeObject, putObject } from '#platform/store/bucket.ts';
 import { objects } from '#platform/store/keys.ts';
 import { contentOfFolder, type ModuleContent } from './content.ts';
+import type { Module } from './records.ts';
 
 /**
  * Reads a module's archive once, when it is accepted: inputs, outputs, resources and providers of the module and of
@@ -52,16 +53,19 @@ const folderOf = (path: string): string | undefined => {
 
 const isRead = (path: string): boolean => /\.tf(\.json)?$/.test(path) || /(^|\/)readme\.md$/i.test(path);
 
-/** Files to read, by folder and name. @throws {ArchiveError} @throws {TarError} */
-const filesIn = async (archive: Buffer): Promise<Map<string, Map<string, string>>> => {
+/** Files of the module to read, by folder and name. @throws {ArchiveError} @throws {TarError} */
+const filesIn = async (archive: Buffer, sourceDirectory: string): Promise<Map<string, Map<string, string>>> => {
   const folders = new Map<string, Map<string, string>>();
+  const above = sourceDirectory && `${sourceDirectory}/`;
   let entries = 0;
   let read = 0;
   for await (const entry of tarEntries(
     gunzip(archive, { bytes: bounds.unpackedBytes, ms: bounds.milliseconds }, tooMuch),
   )) {
     if (++entries > bounds.entries) throw new ArchiveError(`The archive has more than ${bounds.entries} entries.`);
-    const path = pathOf(entry.name);
+    const whole = pathOf(entry.name);
+    if (!whole.startsWith(above)) continue;
+    const path = whole.slice(above.length);
     const folder = folderOf(path);
     if (!entry.isFile || folder === undefined || !isRead(path)) continue;
     const content = await contentOf(entry, path);
@@ -79,7 +83,7 @@ const contentOf = async (entry: TarEntry, path: string): Promise<string> => {
   return (await entry.content()).toString('utf8');
 };
 
-const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Details => {
+const detailsOf = (name: string, folders: Map<string, Map<string, string>>, sourceDirectory: string): Details => {
   const below = (parent: string) =>
     [...folders]
       .filter(([path]) => path.startsWith(`${parent}/`))
@@ -87,7 +91,9 @@ const detailsOf = (name: string, folders: Map<string, Map<string, string>>): Det
   const root = contentOfFolder('', name, folders.get('') ?? new Map());
   if (root.empty) {
     throw new ArchiveError(
-      'There is no Terraform configuration at the root of the archive. Pack the files themselves, not the folder they are in.',
+      sourceDirectory
+        ? `There is no Terraform configuration in ${sourceDirectory}, the module's source-directory.`
+        : 'There is no Terraform configuration at the root of the archive. Pack the files themselves, not the folder they are in.',
     );
   }
   return { root, submodules: below('modules'), examples: below('examples') };
@@ -97,16 +103,17 @@ const isOfArchive = (error: unknown): boolean => error instanceof ArchiveError |
 
 /**
  * Stores the details of the archive, or returns the reason for rejecting it. 1 read and 1 write of S3.
- * @param digest hash of the archive; `id` is the version's, `name` the module's
+ * @param digest hash of the archive; `id` is the version's
  */
 export const ingest = async (
   archiveKey: string,
-  { name, id, digest }: { name: string; id: string; digest: string },
+  { name, sourceDirectory = '' }: Pick<Module, 'name' | 'sourceDirectory'>,
+  { id, digest }: { id: string; digest: string },
 ): Promise<{ detailsKey: string; error?: undefined } | { error: string; detailsKey?: undefined }> => {
   const archive = await getLargeObject(archiveKey, bounds.packedBytes);
   if (!Buffer.isBuffer(archive)) return { error: 'The archive was not found, or is larger than 100 MiB.' };
   try {
-    const details = detailsOf(name, await filesIn(archive));
+    const details = detailsOf(name, await filesIn(archive, sourceDirectory), sourceDirectory);
     const detailsKey = objects.moduleDetails(id, digest);
     await putObject(detailsKey, JSON.stringify(details), 'application/json');
     return { detailsKey };

@@ -1,9 +1,11 @@
 import * as v from 'valibot';
 import { unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { isNamed, nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { readData, setting } from '#api/validation.ts';
-import { moduleName, namespaceName, providerName, type RegistryName, registryName } from '../names.ts';
+import { moduleName, namespaceName, providerName, registryName } from '../names.ts';
+import { tagRelationship, tagsIn } from '../tags.ts';
 import type { Module, ModuleAddress } from './records.ts';
 
 /** Input of modules (HCP API: registry modules). */
@@ -15,7 +17,7 @@ const moduleFields: OtherFields = {
   related: 'no-code-modules organization',
   lacking: {
     'vcs-repo': 'publish from version control with POST organizations/…/registry-modules/vcs',
-    'tag-bindings': 'modules have no tags',
+    'tag-bindings': 'set the tags of a module with PATCH',
   },
 };
 
@@ -39,11 +41,6 @@ const newModule = {
   'no-code': noCodeSetting,
 };
 
-const refusePublicNoCode = (registry: RegistryName, noCode: boolean): void => {
-  if (registry !== 'public' || !noCode) return;
-  throw unprocessable(`${at}/no-code`, 'no-code: public modules are not published here; use a private one');
-};
-
 /** @throws {ApiError} 400 or 422 */
 export const readNewModule = (
   request: ApiRequest,
@@ -58,30 +55,38 @@ export const readNewModule = (
   if (registry === 'public' && namespace === undefined) {
     throw unprocessable(`${at}/namespace`, "Namespace can't be blank");
   }
-  if (registry === 'private' && namespace !== undefined && namespace !== organization) {
-    throw unprocessable(`${at}/namespace`, `namespace: must be the organization of a private module, ${organization}`);
+  if (registry === 'private' && namespace !== undefined && !isNamed(organization, namespace)) {
+    throw unprocessable(
+      `${at}/namespace`,
+      `namespace: must be the organization of a private module, ${nameOf(organization)}`,
+    );
   }
   const noCode = attributes['no-code'] ?? false;
-  refusePublicNoCode(registry, noCode);
-  return { address: { organization, name, provider, registry, namespace: namespace ?? organization }, noCode };
+  const owner = registry === 'private' ? organization : (namespace ?? organization);
+  return { address: { organization, name, provider, registry, namespace: owner }, noCode };
 };
 
-/** Changes of its tests, and of no-code provisioning if that changes. @throws {ApiError} 400 or 422 */
+/** Tests run at the root of a configuration. */
+export const noTests = () =>
+  unprocessable(`${at}/test-config`, 'test-config: a module with a source-directory has no tests');
+
+/** Changes of its tests and tags, and of no-code provisioning if that changes. @throws {ApiError} 400 or 422 */
 export const readModuleChange = (
   request: ApiRequest,
-  { registry, noCode }: Module,
-): { tests?: boolean; noCode?: boolean } => {
+  { registry, noCode, sourceDirectory }: Module,
+): { changes: Partial<Pick<Module, 'tests' | 'tags'>>; noCode?: boolean } => {
   const addressed = 'name namespace provider registry-name';
   const fields = { ...moduleFields, shown: `${moduleFields.shown} ${addressed}` };
-  const changes = { 'no-code': noCodeSetting, 'test-config': setting(testConfig) };
-  const { attributes } = readData(request, changes, {}, fields);
+  const settings = { 'no-code': noCodeSetting, 'test-config': setting(testConfig) };
+  const { attributes, relationships } = readData(request, settings, tagRelationship, fields);
   const tests = attributes['test-config']?.['tests-enabled'] ?? undefined;
   if (tests && registry === 'public') {
     throw unprocessable(`${at}/test-config`, 'test-config: only private modules have tests');
   }
+  if (tests && sourceDirectory) throw noTests();
   const enabled = attributes['no-code'] ?? undefined;
-  refusePublicNoCode(registry, enabled ?? false);
   // Clients send whole documents back.
   const isSame = enabled === undefined || enabled === (noCode?.enabled ?? false);
-  return { ...(tests === undefined ? {} : { tests }), ...(isSame ? {} : { noCode: enabled }) };
+  const changes = { ...(tests === undefined ? {} : { tests: { enabled: tests } }), ...tagsIn(relationships) };
+  return { changes, ...(isSame ? {} : { noCode: enabled }) };
 };

@@ -1,4 +1,5 @@
 import { unprocessable } from '#api/errors.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Limit } from '#platform/store/limited.ts';
 import { countModules, maxModules } from './records.ts';
 
@@ -6,5 +7,6 @@ import { countModules, maxModules } from './records.ts';
 export const limitOfModules = (organization: string): Limit => ({
   max: maxModules,
   count: () => countModules(organization),
-  full: () => unprocessable('/data', `${organization} has ${maxModules} modules, the maximum. Delete one first`),
+  full: () =>
+    unprocessable('/data', `${nameOf(organization)} has ${maxModules} modules, the maximum. Delete one first`),
 });

@@ -1,10 +1,12 @@
 import { type Answer, json, redirect } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
+import { nameOf } from '#api/naming.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { getObject, presignGet } from '#platform/store/bucket.ts';
 import { newestStable } from '../versions.ts';
 import { addressOf } from './document.ts';
+import { consumersOf } from './finder.ts';
 import type { Details } from './ingest.ts';
 import { findModule, type Module, type ModuleVersion } from './records.ts';
 import { getSettledVersion, published } from './uploads.ts';
@@ -24,8 +26,9 @@ const inNamespace: Finder<Module> = {
   },
   visibleWith: 'registry:read',
   scope: inOrganization,
-  // Runs of the organization install its modules.
-  shared: async ({ organization }) => ({ organization }),
+  // Runs of the organization install its modules, and runs of organizations with which it shares them.
+  consumers: consumersOf,
+  shared: async (module) => ({ organization: module.organization, consumers: () => consumersOf(module) }),
 };
 
 const plain = (body: unknown): Answer => json(200, body, 'application/json');
@@ -60,11 +63,20 @@ const requestedVersion = async ({ request, subject }: Context<Module>): Promise<
   throw notFound(`Version ${number ?? ''} of ${addressOf(subject)} not found.`);
 };
 
+/** Terraform unpacks the archive and uses this folder of it (Terraform: module sources, packages with subdirectories). */
+const inFolder = (url: string, folder: string): string => {
+  const address = new URL(url);
+  address.pathname += `//${folder}`;
+  return address.href;
+};
+
 const download = async (context: Context<Module>): Promise<Answer> => {
+  const { sourceDirectory } = context.subject;
   const { archiveKey = '' } = await requestedVersion(context);
+  const url = await presignGet(archiveKey, downloadSeconds);
   return {
     statusCode: 204,
-    headers: { 'cache-control': 'no-store', 'x-terraform-get': await presignGet(archiveKey, downloadSeconds) },
+    headers: { 'cache-control': 'no-store', 'x-terraform-get': sourceDirectory ? inFolder(url, sourceDirectory) : url },
   };
 };
 
@@ -81,8 +93,8 @@ const details = async (context: Context<Module>): Promise<Answer> => {
   const { root, submodules, examples } = JSON.parse(content.toString('utf8')) as Details;
   return plain({
     id: `${addressOf(subject)}/${requested.version}`,
-    owner: subject.organization,
-    namespace: subject.namespace,
+    owner: nameOf(subject.organization),
+    namespace: nameOf(subject.namespace),
     name: subject.name,
     version: requested.version,
     provider: subject.provider,

@@ -1,9 +1,11 @@
 import type { Resource } from '#api/answer.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { create, get, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { create, get, query, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createUnique } from '#platform/store/unique-names.ts';
+import { createNamed, findUnique, type UniqueNames } from '#platform/store/unique-names.ts';
+import type { Tag } from '#resources/projects/tags.ts';
 import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { RegistryName } from '../names.ts';
 
@@ -23,8 +25,12 @@ export interface Module {
   vcsRepo?: VcsRepo;
   /** Prefix of version numbers in tag names. */
   tagPrefix?: string;
+  /** Folder of the repository with the module, such as `modules/vpc`; absent for its root. */
+  sourceDirectory?: string;
   /** Present once its tests were enabled (functions/features/module-tests/). */
   tests?: { enabled: boolean };
+  /** Present once tags were set. */
+  tags?: Tag[];
   /** Present if workspaces can be made from it (functions/features/no-code/). */
   noCode?: { id: string; enabled: boolean };
 }
@@ -66,56 +72,56 @@ export interface Published {
 export const maxModules = 1000;
 export const maxModuleVersions = 500;
 
-interface Pointer extends Key {
-  holder: string;
-}
-
-export const nameKey = ({ organization, name, provider, registry, namespace }: ModuleAddress): Key =>
+const nameKey = ({ organization, name, provider, registry, namespace }: ModuleAddress): Key =>
   keys.moduleName(organization, name, [provider, registry, namespace]);
 
-/** 1 read. */
-export const getModule = (id: string): Promise<Module | undefined> => get<Module>(keys.module(id));
+const records = recordsAt<Module>(keys.module);
+export const getModule = records.read;
+
+export const moduleNames: UniqueNames<Module> = { key: nameKey, find: getModule };
 
 /** 2 reads. */
-export const findModule = async (address: ModuleAddress): Promise<Module | undefined> => {
-  const pointer = await get<Pointer>(nameKey(address));
-  return pointer && getModule(pointer.holder);
-};
+export const findModule = (address: ModuleAddress): Promise<Module | undefined> =>
+  findUnique(nameKey(address), getModule);
 
-/** Ordered by name. 1 query, and 1 read per module. */
-export const listModules = async (organization: string): Promise<Module[]> => {
-  const pointers = await queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'MODNAME#' });
-  const modules = await Promise.all(pointers.map(({ holder }) => getModule(holder)));
-  return modules.filter((module) => module !== undefined);
-};
+const namesOf = (organization: string) => listNames(organization, 'MODNAME#');
 
-export const countModules = async (organization: string): Promise<number> =>
-  (await queryAll({ pk: keys.organization(organization).pk, prefix: 'MODNAME#' })).length;
+/** Ordered by name. 1 query, and 1 read per 100. */
+export const listModules = async (organization: string): Promise<Module[]> =>
+  records.readAll((await namesOf(organization)).map(({ id }) => id));
+
+export const countModules = async (organization: string): Promise<number> => (await namesOf(organization)).length;
 
 /** Undefined when the address is taken. 2 writes. */
 export const createModule = async (address: ModuleAddress): Promise<Module | undefined> => {
   const at = now();
   const module: Module = { ...address, id: newId('mod'), createdAt: at, updatedAt: at };
-  const isTaken = async (holder: string) => (await getModule(holder)) !== undefined;
-  return createUnique(nameKey(address), module.id, isTaken, async () => {
+  return createNamed(moduleNames, module, async () => {
     await create({ ...keys.module(module.id), ...module });
     return module;
   });
 };
 
 /** Makes the repository's tags its versions. @throws {Error} when the module is deleted */
-export const connectModule = async (module: Module, vcsRepo: VcsRepo, tagPrefix?: string): Promise<Module> => {
+export const connectModule = async (
+  module: Module,
+  source: Required<Pick<Module, 'vcsRepo'>> & Pick<Module, 'tagPrefix' | 'sourceDirectory'>,
+): Promise<Module> => {
   const connected = await update<Module>(keys.module(module.id), {
-    set: { vcsRepo, tagPrefix },
+    set: source,
     condition: 'attribute_exists(pk)',
   });
   if (!connected) throw new Error(`module ${module.id} was deleted meanwhile`);
   return connected;
 };
 
-export const setTests = (module: Module, enabled: boolean): Promise<Module | undefined> =>
+/** Undefined when the module is deleted. */
+export const changeModule = (
+  module: Module,
+  changes: Partial<Pick<Module, 'tests' | 'tags'>>,
+): Promise<Module | undefined> =>
   update<Module>(keys.module(module.id), {
-    set: { tests: { enabled }, updatedAt: now() },
+    set: { ...changes, updatedAt: now() },
     condition: 'attribute_exists(pk)',
   });
 

@@ -1,9 +1,9 @@
 import { type Key, keys } from '#platform/store/keys.ts';
 import { queryAll, remove } from '#platform/store/table.ts';
-import { releaseUnique } from '#platform/store/unique-names.ts';
+import { releaseName } from '#platform/store/unique-names.ts';
 import { deleteConfigurationVersion } from '#resources/configurations/backing-data.ts';
 import { requestCancel } from '#resources/runs/cancel.ts';
-import { type Module, nameKey } from './records.ts';
+import { type Module, moduleNames } from './records.ts';
 
 /** Name shown to users as the canceler of a deleted module's test runs. */
 const removal = 'module-deleted';
@@ -21,7 +21,7 @@ export const deleteModule = async (module: Module): Promise<void> => {
   if (module.tests) await removeConfigurations(module.id);
   if (module.noCode) await remove(keys.noCodeModule(module.noCode.id));
   await remove(key);
-  await releaseUnique(nameKey(module), module.id);
+  await releaseName(moduleNames, module);
 };
 
 /** Configurations of its test runs. */

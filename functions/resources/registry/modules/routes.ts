@@ -1,19 +1,21 @@
 import { type Answer, created, json, noContent, ok } from '#api/answer.ts';
 import { badRequest, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { param } from '#api/finders.ts';
-import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { ofConsumer } from '#api/permissions/granted.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { check } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { moduleName, providerName } from '../names.ts';
+import { listTags } from '../tags.ts';
 import { addressOf, moduleDocument, moduleVersionDocument } from './document.ts';
-import { moduleByAddress as byAddress, moduleById as byId, common } from './finder.ts';
+import { moduleByAddress as byAddress, common, consumersOf, moduleById, readableByAddress } from './finder.ts';
 import { readModuleChange, readNewModule } from './input.ts';
 import { limitOfModules } from './limit.ts';
+import { include, included, listing } from './lists.ts';
 import {
+  changeModule,
   countVersions,
   createModule,
   createModuleVersion,
@@ -25,7 +27,6 @@ import {
   type ModuleVersion,
   maxModuleVersions,
   type NoCodeProvisioning,
-  setTests,
 } from './records.ts';
 import { deleteModule } from './removal.ts';
 import { getSettledVersion, moduleUploadUrl, published } from './uploads.ts';
@@ -42,6 +43,9 @@ const byOldAddress: Finder<Module> = {
     return findModule({ organization: of, registry: 'private', namespace: of, name, provider });
   },
 };
+
+const readableByOldAddress: Finder<Module> = { ...byOldAddress, consumers: consumersOf };
+const byId: Finder<Module> = { ...moduleById, consumers: consumersOf };
 
 /** All modules with a name, one per provider. */
 interface Named {
@@ -72,18 +76,13 @@ const inOldPath: Finder<Named> = {
   },
 };
 
-const include = includable('no_code_modules');
-
-/** Empty unless the request includes it. */
-const included = async (noCode: NoCodeProvisioning, request: ApiRequest, modules: Module[]) =>
-  include.of(request).has('no_code_modules') ? { included: await noCode.documents(modules) } : {};
-
 const single =
   (noCode: NoCodeProvisioning) =>
   async ({ request, subject, granted }: Context<Module>): Promise<Answer> =>
     json(200, {
       data: moduleDocument(await published(subject), granted),
-      ...(await included(noCode, request, [subject])),
+      // Provisioning belongs to the module's own organization.
+      ...(await included(noCode, request, granted === ofConsumer ? [] : [subject])),
     });
 
 const creating =
@@ -97,44 +96,12 @@ const creating =
     return created(moduleDocument({ module: complete, versions: [] }, granted));
   };
 
-const listing =
-  (noCode: NoCodeProvisioning) =>
-  async (context: Context<InOrganization>): Promise<Answer> => {
-    const { request, subject, granted } = context;
-    const { query } = request;
-    const page = pageOf(request);
-    const search = (query.get('q') ?? '').toLowerCase();
-    const filters: [string | null, (module: Module) => string][] = [
-      [query.get('filter[registry_name]'), ({ registry }) => registry],
-      [query.get('filter[provider]'), ({ provider }) => provider],
-      [query.get('filter[organization_name]'), (candidate) => candidate.organization],
-    ];
-    const all = (await listModules(subject.organization)).filter(
-      (module) =>
-        addressOf(module).toLowerCase().includes(search) &&
-        filters.every(([value, of]) => !value || value.split(',').includes(of(module))),
-    );
-    const shown = await Promise.all(pageSlice(all, page).map(published));
-    const related = await included(
-      noCode,
-      request,
-      shown.map(({ module }) => module),
-    );
-    return list(
-      request,
-      page,
-      all.length,
-      shown.map((item) => moduleDocument(item, granted)),
-      related.included,
-    );
-  };
-
 const updating =
   (noCode: NoCodeProvisioning) =>
   async (context: Context<Module>): Promise<Answer> => {
-    const { tests, noCode: enabled } = readModuleChange(context.request, context.subject);
+    const { changes, noCode: enabled } = readModuleChange(context.request, context.subject);
     let subject: Module | undefined = context.subject;
-    if (tests !== undefined) subject = await setTests(subject, tests);
+    if (Object.keys(changes).length > 0) subject = await changeModule(subject, changes);
     if (!subject) throw notFound('The module was deleted at the same time.');
     if (enabled !== undefined) subject = await noCode.enable(subject, enabled);
     return single(noCode)({ ...context, subject });
@@ -249,20 +216,21 @@ export const moduleRoutes = (leave: Leave, noCode: NoCodeProvisioning): Route[] 
       name: 'text',
       provider: 'text',
     }),
-    route('GET', path, 'registry:read', byAddress, read, { include }),
+    route('GET', path, 'registry:read', readableByAddress, read, { include }),
     route('PATCH', path, 'registry:write-modules', byAddress, update),
     route('DELETE', path, 'registry:write-modules', byAddress, remove),
     route('DELETE', named, 'registry:write-modules', inPath, removeNamed),
     route('POST', `${path}/versions`, 'registry:write-modules', byAddress, createVersion),
-    route('GET', `${path}/version`, 'registry:read', byAddress, readVersion, { module_version: 'text' }),
+    route('GET', `${path}/version`, 'registry:read', readableByAddress, readVersion, { module_version: 'text' }),
     route('PATCH', `${path}/{moduleVersion}`, 'registry:write-modules', byAddress, changeVersion),
     route('DELETE', `${path}/{moduleVersion}`, 'registry:write-modules', byAddress, removeVersion),
     route('GET', '/registry-modules/{module}', 'registry:read', byId, read, { include }),
+    route('GET', '/registry-modules/{module}/tag-bindings', 'registry:read', moduleById, listTags),
     route(
       'GET',
       '/registry-modules/show/{organization}/{moduleName}/{moduleProvider}',
       'registry:read',
-      byOldAddress,
+      readableByOldAddress,
       read,
       { include },
     ),

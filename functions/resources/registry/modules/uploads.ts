@@ -49,7 +49,7 @@ const settle = async (address: Module, version: ModuleVersion): Promise<ModuleVe
   if (!sizeFault && (await copyObject(from, archiveKey, upload.etag)) === undefined) return version;
   const { detailsKey, error } = sizeFault
     ? { error: sizeFault }
-    : await ingest(archiveKey, { name: address.name, id: version.id, digest });
+    : await ingest(archiveKey, address, { id: version.id, digest });
   const settled = await update<ModuleVersion>(keys.moduleVersion(version.moduleId, version.version), {
     set: error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey },
     condition: '#status = :pending AND id = :id',
@@ -79,7 +79,7 @@ export const settleCommitOfModule = async (
     const { detailsKey, error } =
       copied === undefined
         ? { error: 'The commit’s archive was deleted.' }
-        : await ingest(archiveKey, { name: module.name, id: current.id, digest });
+        : await ingest(archiveKey, module, { id: current.id, digest });
     outcome = error ? { status: 'reg_ingress_failed', error } : { status: 'ok', archiveKey, detailsKey };
   }
   await update<ModuleVersion>(keys.moduleVersion(moduleId, version), {

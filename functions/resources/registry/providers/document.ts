@@ -1,20 +1,22 @@
 import { many, one } from '#api/answer.ts';
+import { nameOf } from '#api/naming.ts';
 import type { Granted } from '#api/permissions/granted.ts';
+import { shownNamespace } from '../names.ts';
 import { type GpgKey, isKnownKey } from './gpg-keys.ts';
 import type { Platform, Provider, ProviderVersion } from './records.ts';
 import { binaryUploadUrl, downloadUrl, problemOf, signatureUploadUrl, sumsUploadUrl } from './uploads.ts';
 
 /** HCP API: private registry. Only users with permission to publish see upload URLs, while an upload is pending. */
 
-const pathOf = ({ organization, registry, namespace, name }: Provider): string =>
-  `/api/v2/organizations/${organization}/registry-providers/${registry}/${namespace}/${name}`;
+const pathOf = (provider: Provider): string =>
+  `/api/v2/organizations/${nameOf(provider.organization)}/registry-providers/${provider.registry}/${shownNamespace(provider)}/${provider.name}`;
 
 export const providerDocument = (provider: Provider, versionIds: string[], granted: Granted) => ({
   id: provider.id,
   type: 'registry-providers',
   attributes: {
     name: provider.name,
-    namespace: provider.namespace,
+    namespace: shownNamespace(provider),
     'registry-name': provider.registry,
     'created-at': provider.createdAt,
     'updated-at': provider.updatedAt,
@@ -23,6 +25,7 @@ export const providerDocument = (provider: Provider, versionIds: string[], grant
   relationships: {
     organization: one('organizations', provider.organization),
     'registry-provider-versions': many('registry-provider-versions', versionIds),
+    'tag-bindings': { links: { related: `/api/v2/registry-providers/${provider.id}/tag-bindings` } },
   },
   links: { self: pathOf(provider) },
 });
@@ -31,7 +34,7 @@ const linkOf = async (name: string, key: string | undefined, upload: () => Promi
   key ? { [`${name}-download`]: await downloadUrl(key) } : mayUpload ? { [`${name}-upload`]: await upload() } : {};
 
 const keyProblem = async ({ organization }: Provider, { keyId }: ProviderVersion): Promise<string | undefined> =>
-  (await isKnownKey(organization, keyId)) ? undefined : `${organization} has no GPG key ${keyId}; add it`;
+  (await isKnownKey(organization, keyId)) ? undefined : `${nameOf(organization)} has no GPG key ${keyId}; add it`;
 
 export const providerVersionDocument = async (provider: Provider, version: ProviderVersion, granted: Granted) => {
   const write = granted.has('registry:write-providers');
@@ -98,12 +101,12 @@ export const gpgKeyDocument = (key: GpgKey) => ({
   attributes: {
     'ascii-armor': key.asciiArmor,
     'key-id': key.keyId,
-    namespace: key.organization,
+    namespace: nameOf(key.organization),
     source: '',
     'source-url': null,
     'trust-signature': '',
     'created-at': key.createdAt,
     'updated-at': key.createdAt,
   },
-  links: { self: `/api/registry/private/v2/gpg-keys/${key.organization}/${key.keyId}` },
+  links: { self: `/api/registry/private/v2/gpg-keys/${nameOf(key.organization)}/${key.keyId}` },
 });

@@ -1,12 +1,14 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { badRequest, conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
+import { listLimit } from '#api/list-limit.ts';
+import { isNamed, keyOfRenamed, nameOf } from '#api/naming.ts';
 import { pageFrom } from '#api/pagination.ts';
 import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { withAudit } from '#resources/audit/trail.ts';
 import { type InOrganization, organization as inOrganizationNamed } from '#resources/organizations/finder.ts';
-import { getOrganization } from '#resources/organizations/records.ts';
+import { findOrganization } from '#resources/organizations/records.ts';
 import { gpgKeyDocument } from './document.ts';
 import { createGpgKey, deleteGpgKey, type GpgKey, getGpgKey, listGpgKeys, maxGpgKeys } from './gpg-keys.ts';
 import { readKeyNamespace, readNewGpgKey } from './input.ts';
@@ -26,7 +28,7 @@ const key: Finder<GpgKey> = {
 const namespaceInBody: Finder<InOrganization> = {
   ...inOrganizationNamed,
   find: async (request) => {
-    const record = await getOrganization(readKeyNamespaceOf(request));
+    const record = await findOrganization(readKeyNamespaceOf(request));
     return record && { organization: record.name, record };
   },
 };
@@ -40,14 +42,13 @@ const readKeyNamespaceOf = (request: Parameters<typeof readKeyNamespace>[0]): st
 
 /** @throws {ApiError} 422 */
 const addKey = async (organization: string, keyId: string, asciiArmor: string): Promise<GpgKey> => {
-  const limit = {
-    max: maxGpgKeys,
-    count: async () => (await listGpgKeys(organization)).length,
-    full: () => unprocessable('/data', `${organization} has ${maxGpgKeys} GPG keys, the maximum. Delete one first`),
-  };
+  const limit = listLimit(organization, maxGpgKeys, 'GPG keys', async () => (await listGpgKeys(organization)).length);
   const gpgKey = await createLimited(limit, () => createGpgKey(organization, keyId, asciiArmor), deleteGpgKey);
   if (!gpgKey)
-    throw unprocessable('/data/attributes/ascii-armor', `ascii-armor: ${organization} has key ${keyId} already`);
+    throw unprocessable(
+      '/data/attributes/ascii-armor',
+      `ascii-armor: ${nameOf(organization)} has key ${keyId} already`,
+    );
   return gpgKey;
 };
 
@@ -63,8 +64,10 @@ const listAll = async ({ request, principal }: Call): Promise<Answer> => {
   if (namespaces.length > 10)
     throw badRequest('filter[namespace] can name at most 10 organizations.', 'filter[namespace]');
   const readable: string[] = [];
-  for (const organization of new Set(namespaces)) {
-    if ((await principal.on({ organization })).has('registry:read')) readable.push(organization);
+  for (const name of new Set(namespaces)) {
+    const organization = (await keyOfRenamed(name)) ?? name;
+    const granted = await principal.on({ organization });
+    if (granted.has('registry:read') && isNamed(organization, name)) readable.push(organization);
   }
   if (readable.length === 0)
     throw forbidden("You don't have permission to read the keys of any of these organizations.");
@@ -92,10 +95,12 @@ const addition = { type: 'gpg_key', action: 'create', parameter: 'keyId', create
 
 /** Moves a key to the namespace of another organization, whose audit trail also records it. */
 const change = async ({ request, subject, principal }: Context<GpgKey>): Promise<Answer> => {
-  const organization = readKeyNamespace(request);
-  if (organization === subject.organization) return ok(gpgKeyDocument(subject));
+  const name = readKeyNamespace(request);
+  const organization = (await keyOfRenamed(name)) ?? name;
+  if (isNamed(subject.organization, name)) return ok(gpgKeyDocument(subject));
   const granted = await principal.on({ organization });
-  if (!granted.has('registry:write-providers')) throw forbidden('namespace not authorized');
+  if (!granted.has('registry:write-providers') || !isNamed(organization, name))
+    throw forbidden('namespace not authorized');
   await checkUnused(subject);
   const answer = await withAudit({ request, principal, auditAction: addition, organization }, async () =>
     ok(gpgKeyDocument(await movedKey(subject, organization))),

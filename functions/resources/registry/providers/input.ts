@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { ApiError, unprocessable } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
+import { isNamed, nameOf } from '#api/naming.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { readData, text } from '#api/validation.ts';
 import { namespaceName, providerName, registryName } from '../names.ts';
+import { tagRelationship, tagsIn } from '../tags.ts';
 import { version } from '../versions.ts';
 import { type ReadKey, readPublicKey } from './gpg-key.ts';
-import type { Platform, ProviderAddress, ProviderVersion } from './records.ts';
+import type { Platform, Provider, ProviderAddress, ProviderVersion } from './records.ts';
 
 /** Input of providers, versions, platforms and keys (HCP API: private registry). */
 
@@ -15,7 +17,7 @@ const at = '/data/attributes';
 const providerFields: OtherFields = {
   shown: 'created-at permissions updated-at',
   related: 'organization registry-provider-versions',
-  lacking: { 'tag-bindings': 'providers have no tags' },
+  lacking: { 'tag-bindings': 'set the tags of a provider with PATCH' },
 };
 const versionFields: OtherFields = {
   shown: 'created-at permissions shasums-sig-uploaded shasums-uploaded status-message updated-at',
@@ -45,16 +47,23 @@ const noRegistry = (name: string | undefined): ApiError => {
 /** @throws {ApiError} 400 or 422 */
 export const readNewProvider = (request: ApiRequest, organization: string): ProviderAddress => {
   const { attributes } = readData(request, newProvider, {}, providerFields);
-  const { name, namespace = organization, 'registry-name': registryInput } = attributes;
+  const { name, namespace = nameOf(organization), 'registry-name': registryInput } = attributes;
   const registry = v.safeParse(registryName, registryInput);
   if (!registry.success) throw noRegistry(registryInput);
-  if (registry.output === 'private' && namespace !== organization) {
+  if (registry.output === 'private' && !isNamed(organization, namespace)) {
     throw unprocessable(
       `${at}/namespace`,
-      `namespace: must be the organization of a private provider, ${organization}`,
+      `namespace: must be the organization of a private provider, ${nameOf(organization)}`,
     );
   }
-  return { organization, name, namespace, registry: registry.output };
+  const owner = registry.output === 'private' ? organization : namespace;
+  return { organization, name, namespace: owner, registry: registry.output };
+};
+
+/** @throws {ApiError} 400 or 422 */
+export const readProviderChange = (request: ApiRequest): Partial<Pick<Provider, 'tags'>> => {
+  const fields = { ...providerFields, shown: `${providerFields.shown} name namespace registry-name` };
+  return tagsIn(readData(request, {}, tagRelationship, fields).relationships);
 };
 
 /** The key may be added after the version, which is listed once the key verifies its signature. */

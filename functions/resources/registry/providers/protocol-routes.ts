@@ -1,6 +1,7 @@
 import { type Answer, json } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
+import { nameOf } from '#api/naming.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { getGpgKey, isKnownKey } from './gpg-keys.ts';
 import {
@@ -42,7 +43,7 @@ const signed = async ({ organization }: Provider, all: ProviderVersion[]): Promi
 const versions = async ({ subject }: Context<Provider>): Promise<Answer> => {
   const all = await signed(subject, await Promise.all((await listProviderVersions(subject.id)).map(settle)));
   return plain({
-    id: `${subject.namespace}/${subject.name}`,
+    id: `${nameOf(subject.namespace)}/${subject.name}`,
     versions: all.flatMap((version) => {
       const platforms = installable(version).map(({ os, arch }) => ({ os, arch }));
       return platforms.length ? [{ version: version.version, protocols: version.protocols, platforms }] : [];

@@ -1,8 +1,10 @@
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { create, get, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNames, recordsAt } from '#platform/store/records.ts';
+import { create, get, query, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createUnique, releaseUnique } from '#platform/store/unique-names.ts';
+import { createNamed, findUnique, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
+import type { Tag } from '#resources/projects/tags.ts';
 import type { RegistryName } from '../names.ts';
 import { byVersion } from '../versions.ts';
 
@@ -14,6 +16,8 @@ export interface Provider {
   namespace: string;
   registry: RegistryName;
   name: string;
+  /** Present once tags were set. */
+  tags?: Tag[];
   createdAt: string;
   updatedAt: string;
 }
@@ -56,50 +60,48 @@ export const maxProviders = 500;
 export const maxProviderVersions = 200;
 export const maxPlatforms = 20;
 
-interface Pointer extends Key {
-  holder: string;
-}
-
 const nameKey = ({ organization, registry, namespace, name }: ProviderAddress): Key =>
   keys.providerName(organization, registry, namespace, name);
 
-/** 1 read. */
-export const getProvider = (id: string): Promise<Provider | undefined> => get<Provider>(keys.provider(id));
+const records = recordsAt<Provider>(keys.provider);
+export const getProvider = records.read;
+
+const names: UniqueNames<Provider> = { key: nameKey, find: getProvider };
 
 /** 2 reads. */
-export const findProvider = async (address: ProviderAddress): Promise<Provider | undefined> => {
-  const pointer = await get<Pointer>(nameKey(address));
-  return pointer && getProvider(pointer.holder);
-};
+export const findProvider = (address: ProviderAddress): Promise<Provider | undefined> =>
+  findUnique(nameKey(address), getProvider);
 
-const pointersOf = (organization: string): Promise<Pointer[]> =>
-  queryAll<Pointer>({ pk: keys.organization(organization).pk, prefix: 'PROVNAME#' });
+const namesOf = (organization: string) => listNames(organization, 'PROVNAME#');
 
-export const countProviders = async (organization: string): Promise<number> => (await pointersOf(organization)).length;
+export const countProviders = async (organization: string): Promise<number> => (await namesOf(organization)).length;
 
-/** 1 query, and 1 read per provider. */
-export const listProviders = async (organization: string): Promise<Provider[]> => {
-  const pointers = await pointersOf(organization);
-  const providers = await Promise.all(pointers.map(({ holder }) => getProvider(holder)));
-  return providers.filter((provider) => provider !== undefined);
-};
+/** 1 query, and 1 read per 100. */
+export const listProviders = async (organization: string): Promise<Provider[]> =>
+  records.readAll((await namesOf(organization)).map(({ id }) => id));
 
 /** Undefined when the address is taken. 2 writes. */
 export const createProvider = async (address: ProviderAddress): Promise<Provider | undefined> => {
   const at = now();
   const provider: Provider = { ...address, id: newId('prov'), createdAt: at, updatedAt: at };
-  const isTaken = async (holder: string) => (await getProvider(holder)) !== undefined;
-  return createUnique(nameKey(address), provider.id, isTaken, async () => {
+  return createNamed(names, provider, async () => {
     await create({ ...keys.provider(provider.id), ...provider });
     return provider;
   });
 };
 
+/** Undefined when the provider is deleted. */
+export const changeProvider = (
+  { id }: Provider,
+  changes: Partial<Pick<Provider, 'tags'>>,
+): Promise<Provider | undefined> =>
+  update<Provider>(keys.provider(id), { set: { ...changes, updatedAt: now() }, condition: 'attribute_exists(pk)' });
+
 /** Deletes its versions too. Can be repeated. */
 export const deleteProvider = async (provider: Provider): Promise<void> => {
   for (const version of await listProviderVersions(provider.id)) await deleteProviderVersion(version);
   await remove(keys.provider(provider.id));
-  await releaseUnique(nameKey(provider), provider.id);
+  await releaseName(names, provider);
 };
 
 /** Newest first. 1 query. */

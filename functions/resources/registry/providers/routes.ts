@@ -2,13 +2,18 @@ import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
+import { listLimit } from '#api/list-limit.ts';
+import { isNamed } from '#api/naming.ts';
 import { pageOf, pageSlice, registryList } from '#api/pagination.ts';
-import { type Context, type Finder, type Route, route, type Subject } from '#api/route.ts';
+import { type Context, type Finder, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
+import { shownNamespace } from '../names.ts';
+import { listTags } from '../tags.ts';
 import { platformDocument, providerDocument, providerVersionDocument } from './document.ts';
-import { readNewPlatform, readNewProvider, readNewProviderVersion } from './input.ts';
+import { readNewPlatform, readNewProvider, readNewProviderVersion, readProviderChange } from './input.ts';
 import {
+  changeProvider,
   countProviders,
   createPlatform,
   createProvider,
@@ -102,14 +107,16 @@ const single = async ({ request, subject, granted }: Context<Provider>): Promise
   return ok(providerDocument(subject, idsOf(versions), granted), included && (await Promise.all(included)));
 };
 
+const change = async (context: Context<Provider>): Promise<Answer> => {
+  const subject = await changeProvider(context.subject, readProviderChange(context.request));
+  if (!subject) throw notFound('The provider was deleted at the same time.');
+  return single({ ...context, subject });
+};
+
 const create = async ({ request, subject, granted }: Context<InOrganization>): Promise<Answer> => {
   const address = readNewProvider(request, subject.organization);
   const { organization: home } = subject;
-  const limit = {
-    max: maxProviders,
-    count: () => countProviders(home),
-    full: () => unprocessable('/data', `${home} has ${maxProviders} providers, the maximum. Delete one first`),
-  };
+  const limit = listLimit(home, maxProviders, 'providers', () => countProviders(home));
   const provider = await createLimited(limit, () => createProvider(address), deleteProvider);
   if (!provider) throw nameTaken();
   return created(providerDocument(provider, [], granted));
@@ -124,9 +131,9 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
   const of = query.get('filter[organization_name]');
   const all = (await listProviders(subject.organization)).filter(
     (candidate) =>
-      `${candidate.namespace}/${candidate.name}`.toLowerCase().includes(search) &&
+      `${shownNamespace(candidate)}/${candidate.name}`.toLowerCase().includes(search) &&
       (!registry || candidate.registry === registry) &&
-      (!of || candidate.organization === of),
+      (!of || isNamed(candidate.organization, of)),
   );
   const shown = await Promise.all(
     pageSlice(all, page).map(async (provider) => ({ provider, versions: await listProviderVersions(provider.id) })),
@@ -140,11 +147,6 @@ const listAll = async ({ request, subject, granted }: Context<InOrganization>): 
       )
     : undefined;
   return registryList(request, page, all.length, data, included);
-};
-
-const remove = async ({ subject }: Context<Provider>): Promise<Answer> => {
-  await deleteProvider(subject);
-  return noContent();
 };
 
 const onlyPrivate = ({ registry, name }: Provider): void => {
@@ -233,8 +235,10 @@ export const providerRoutes: Route[] = [
   }),
   route('POST', ofOrganization, 'registry:write-providers', organization, create),
   route('GET', '/registry-providers/{provider}', 'registry:read', byId, single, { include: providerIncludes }),
+  route('GET', '/registry-providers/{provider}/tag-bindings', 'registry:read', byId, listTags),
   route('GET', path, 'registry:read', byAddress, single, { include: providerIncludes }),
-  route('DELETE', path, 'registry:write-providers', byAddress, remove),
+  route('PATCH', path, 'registry:write-providers', byAddress, change, { include: providerIncludes }),
+  route('DELETE', path, 'registry:write-providers', byAddress, noContentAfter(deleteProvider)),
   route('GET', versions, 'registry:read', byAddress, listVersions),
   route('POST', versions, 'registry:write-providers', byAddress, createVersion),
   route('GET', version, 'registry:read', versionOf, readVersion),

@@ -1,5 +1,5 @@
 import { isExactNumber } from '#platform/formats/exact-json.ts';
-import type { Run } from '#run/run.ts';
+import { organizationNameOf, type Run } from '#run/run.ts';
 
 /**
  * Mock data for Sentinel's imports, from a plan in JSON (Sentinel docs: tfplan/v2, tfconfig/v2, tfstate/v2, tfrun).
@@ -157,7 +157,7 @@ const tfrun = (run: Run): string =>
     refresh_only: run.refreshOnly,
     replace_addrs: run.replaceAddrs ?? [],
     target_addrs: run.targetAddrs ?? [],
-    organization: { name: run.organization },
+    organization: { name: organizationNameOf(run) },
     workspace: { id: run.workspaceId, name: run.workspaceName, working_directory: run.workingDirectory },
   });
 

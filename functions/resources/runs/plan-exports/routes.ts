@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type Answer, created, noContent, ok, one, redirect } from '#api/answer.ts';
+import { type Answer, created, ok, one, redirect } from '#api/answer.ts';
 import { notFound, unprocessable } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { type Context, type Finder, noContentAfter, type Route, route } from '#api/route.ts';
 import { readData, requiredIn, toOne } from '#api/validation.ts';
 import { parseExactly } from '#platform/formats/exact-json.ts';
 import { presignGet } from '#platform/store/bucket.ts';
@@ -94,9 +94,6 @@ const single = '/plan-exports/{planExport}';
 export const planExportRoutes: Route[] = [
   route('POST', '/plan-exports', 'plan:export', namedPlan, create),
   route('GET', single, 'plan:export', planExport, async ({ subject }) => ok(document(subject))),
-  route('DELETE', single, 'plan:export', planExport, async ({ subject }) => {
-    await deletePlanExport(subject);
-    return noContent();
-  }),
+  route('DELETE', single, 'plan:export', planExport, noContentAfter(deletePlanExport)),
   route('GET', `${single}/download`, 'plan:export', planExport, download),
 ];

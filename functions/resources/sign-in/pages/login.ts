@@ -1,5 +1,6 @@
 import type { Answer } from '#api/answer.ts';
 import { escaped, page } from '#api/page.ts';
+import type { OfferedWay } from '../ways.ts';
 
 /** Pages of `terraform login`. */
 
@@ -9,27 +10,26 @@ interface LoginRequest {
   redirectUri: string;
   /** The pasted token was not accepted. */
   refused: boolean;
-  /** The issuer's name, if sign-in is configured. */
-  issuer: string | undefined;
+  ways: OfferedWay[];
 }
 
 /**
  * Asks the user to allow a token for Terraform.
  * @param fields the client's request, repeated in the form
  */
-export const askPage = (
-  fields: Record<string, string>,
-  { host, redirectUri, refused, issuer }: LoginRequest,
-): Answer => {
+export const askPage = (fields: Record<string, string>, { host, redirectUri, refused, ways }: LoginRequest): Answer => {
   const hidden = Object.entries(fields)
     .map(([name, value]) => `<input type="hidden" name="${escaped(name)}" value="${escaped(value)}">`)
     .join('\n');
   const problem = refused
     ? '<p class="bad" role="alert">Invalid API token: it is mistyped, expired or revoked.</p>'
     : '';
-  const offer = issuer
-    ? `<p><a class="button" href="sign-in?${escaped(String(new URLSearchParams(fields)))}">Sign in with ${escaped(issuer)}</a></p>
-<p>Or paste your API token.</p>`
+  const query = escaped(String(new URLSearchParams(fields)));
+  const buttons = ways.map(
+    ({ name, path }) => `<p><a class="button" href="..${path}?${query}">Sign in with ${escaped(name)}</a></p>`,
+  );
+  const offer = ways.length
+    ? `${buttons.join('\n')}\n<p>Or paste your API token.</p>`
     : '<p>If it was you, paste your API token.</p>';
   return page(
     refused ? 403 : 200,

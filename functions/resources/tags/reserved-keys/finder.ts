@@ -1,11 +1,9 @@
-import { inOrganization, param } from '#api/finders.ts';
-import type { Finder } from '#api/route.ts';
-import { getReservedTagKey, type ReservedTagKey } from './records.ts';
+import { byId } from '#api/finders.ts';
+import { getReservedTagKey } from './records.ts';
 
-export const reservedTagKey: Finder<ReservedTagKey> = {
+export const reservedTagKey = byId({
   what: 'reserved tag key',
   parameter: 'reservedTagKey',
-  find: (request) => getReservedTagKey(param(request, 'reservedTagKey')),
+  get: getReservedTagKey,
   visibleWith: 'reserved-tag-key:read',
-  scope: inOrganization,
-};
+});

@@ -1,6 +1,7 @@
 import { newId } from '#platform/store/id.ts';
-import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { keys } from '#platform/store/keys.ts';
+import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
+import { create, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 
@@ -20,18 +21,12 @@ export type ReservedTagKeyValues = Pick<ReservedTagKey, 'key' | 'disableOverride
 /** Maximum number of reserved keys in an organization. */
 export const maxReservedTagKeys = 200;
 
-const prefix = 'RESERVEDTAG#';
-
-export const getReservedTagKey = (id: string): Promise<ReservedTagKey | undefined> =>
-  get<ReservedTagKey>(keys.reservedTagKey(id));
+const records = recordsAt<ReservedTagKey>(keys.reservedTagKey);
+export const getReservedTagKey = records.read;
 
 /** Ordered by key. 1 query when there are none. */
-export const listReservedTagKeys = async (organization: string): Promise<ReservedTagKey[]> => {
-  const pointers = await queryAll<Key & { holder: string }>({ pk: keys.organization(organization).pk, prefix });
-  const records = await batchGet<ReservedTagKey & Key>(pointers.map(({ holder }) => keys.reservedTagKey(holder)));
-  // An interrupted rename leaves its old or new key behind.
-  return records.filter(({ key }) => pointers.some(({ sk }) => sk === `${prefix}${key}`));
-};
+export const listReservedTagKeys = async (organization: string): Promise<ReservedTagKey[]> =>
+  listNamed(await listNames(organization, 'RESERVEDTAG#'), records.readAll, ({ key }) => key);
 
 const names: UniqueNames<ReservedTagKey> = {
   key: ({ organization, key }) => keys.reservedTagKeyName(organization, key),

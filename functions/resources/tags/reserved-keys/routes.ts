@@ -1,7 +1,7 @@
-import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { type Answer, created, ok } from '#api/answer.ts';
 import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { pageFrom } from '#api/pagination.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { reservedTagKeyDocument } from './document.ts';
@@ -46,8 +46,5 @@ export const reservedTagKeyRoutes: Route[] = [
   route('POST', ofOrganization, 'reserved-tag-key:write', organization, create),
   route('GET', ofOrganization, 'reserved-tag-key:read', organization, listOfOrganization),
   route('PATCH', path, 'reserved-tag-key:write', reservedTagKey, update),
-  route('DELETE', path, 'reserved-tag-key:write', reservedTagKey, async ({ subject }) => {
-    await deleteReservedTagKey(subject);
-    return noContent();
-  }),
+  route('DELETE', path, 'reserved-tag-key:write', reservedTagKey, noContentAfter(deleteReservedTagKey)),
 ];

@@ -156,7 +156,7 @@ const onVariableSet = async (
 ): Promise<Granted> => {
   const standing = await standingIn(set.organization);
   const everywhere = onOrganization(standing);
-  if (!dependsOnGrants(standing) || everywhere.has('varset:read')) return everywhere;
+  if (!dependsOnGrants(standing) || everywhere.has('varset:write')) return everywhere;
   const projectIds = [...(set.projectIds ?? [])];
   const workspaceIds = [...(set.workspaceIds ?? [])];
   const project = await onProjects(set.organization, set.projectId ? [set.projectId, ...projectIds] : projectIds);

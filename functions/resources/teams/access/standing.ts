@@ -1,3 +1,4 @@
+import { noteName } from '#api/naming.ts';
 import type { Standing } from '#api/permissions/granted.ts';
 import type { CallerKind } from '#api/permissions/principal.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
@@ -19,6 +20,10 @@ export interface Caller {
   kind: CallerKind;
   /** Milliseconds from the token's creation to its expiry; absent for sessions. */
   lifetimeMs?: number;
+  /** UTC, ISO 8601. */
+  createdAt?: string;
+  /** The session was started by single sign-on. */
+  sso?: true | undefined;
   /** Client IP address of the connection. */
   address: string | undefined;
 }
@@ -28,14 +33,28 @@ const isRefused = async (membership: Membership, { kind, address }: Caller): Pro
   !isExempt(roleOf(membership), kind) &&
   !(await permitsCaller(membership.organization, address));
 
+const isOfUser = ({ kind }: Caller): boolean => kind === 'user' || kind === 'session';
+
+/** A session counts by the way it was started, a token by the identity that its user has at the issuer. */
+const isBySso = ({ ssoRequired }: Membership, { kind, sso }: Caller): boolean =>
+  sso === true || (kind === 'user' && ssoRequired === 'linked');
+
+const isOlder = ({ tokensFrom }: Membership, { createdAt }: Caller): boolean =>
+  tokensFrom !== undefined && (createdAt ?? '') <= tokensFrom;
+
 const teamsOf = async ({ teams, organization }: Membership): Promise<Team[]> =>
   teams?.size ? (await getTeams([...teams])).filter((team) => team.organization === organization) : [];
 
 const standingBy = async (membership: Membership | undefined, caller: Caller | undefined): Promise<Standing> => {
   if (!membership) return { teams: [] };
+  noteName(membership.organization, membership.organizationName);
   if (caller?.kind === 'user' && membership.withoutUserTokens) return { teams: [], refuses: 'user token' };
   if (caller?.kind === 'user' && membership.tokensUntil !== undefined && membership.tokensUntil <= now()) {
     return { teams: [], refuses: 'old sign-in' };
+  }
+  if (caller && isOfUser(caller)) {
+    if (isOlder(membership, caller)) return { teams: [], refuses: 'older token' };
+    if (membership.ssoRequired && !isBySso(membership, caller)) return { teams: [], refuses: 'no single sign-on' };
   }
   if (caller && outlives(caller.kind, caller.lifetimeMs, membership.tokenLimits)) {
     return { teams: [], refuses: 'token lifetime' };
@@ -46,7 +65,8 @@ const standingBy = async (membership: Membership | undefined, caller: Caller | u
     caller ? isRefused(membership, caller) : false,
     role === 'member' ? teamsOf(membership) : [],
   ]);
-  return refused ? { teams: [], refuses: 'address' } : { role, teams };
+  if (refused) return { teams: [], refuses: 'address' };
+  return membership.breakGlass && caller && !caller.sso ? { role, teams, breakGlass: true } : { role, teams };
 };
 
 /** Reads the standing, and the workspace in the same request if one is named. */

@@ -1,20 +1,20 @@
 import { type Answer, ok } from '#api/answer.ts';
 import { ApiError } from '#api/errors.ts';
-import { inWorkspace, param } from '#api/finders.ts';
+import { byId, inWorkspace } from '#api/finders.ts';
 import { pageFrom } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route } from '#api/route.ts';
 import { workspace } from '../finder.ts';
 import type { Workspace } from '../records.ts';
 import { changeRequestDocument } from './document.ts';
 import { archiveChangeRequest, type ChangeRequest, getChangeRequest, listChangeRequests } from './records.ts';
 
-const changeRequest: Finder<ChangeRequest> = {
+const changeRequest = byId({
   what: 'change request',
   parameter: 'changeRequest',
-  find: (request) => getChangeRequest(param(request, 'changeRequest')),
+  get: getChangeRequest,
   ...inWorkspace,
-};
+});
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const archived = request.query.get('archive');

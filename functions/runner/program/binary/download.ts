@@ -5,6 +5,7 @@ import { terraformReleases } from '#platform/net/binary/terraform-releases.ts';
 import type { Settings } from '../settings.ts';
 import { hashicorpKey } from './hashicorp-key.ts';
 import { platform } from './platform.ts';
+import { isSignedBy } from './signature.ts';
 import { unzipFile } from './unzip.ts';
 
 /**
@@ -44,14 +45,8 @@ const checksum = async (
     fetchSmall(sums, signal),
     engine === 'terraform' ? fetchSmall(`${sums}.${signatureSuffix}`, signal) : undefined,
   ]);
-  if (signature) {
-    // Loaded on demand, and a separate file (infra/build/bundle.ts), because it is larger than the rest of the
-    // program.
-    const { verifySignature } = await import('./signature.ts');
-    await verifySignature(list, signature, key).catch((error: Error) => {
-      throw new Error(`the signature of ${sums} is not valid: ${error.message}`, { cause: error });
-    });
-  }
+  if (signature && !isSignedBy(key, list, signature))
+    throw new Error(`the signature of ${sums} is not valid: it is not signed by the expected key, or was changed`);
   for (const line of list.toString('utf8').split('\n')) {
     const [sum, name] = line.trim().split(/\s+/);
     if (sum && name === archive) return sum.toLowerCase();

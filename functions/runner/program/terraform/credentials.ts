@@ -1,3 +1,4 @@
+import { genericHost } from '#platform/net/generic-host.ts';
 import type { Job } from '#run/protocols/runner.ts';
 import type { Settings } from '../settings.ts';
 import { Folder } from '../workspace/door.ts';
@@ -10,11 +11,9 @@ import { Folder } from '../workspace/door.ts';
 /** Terraform CLI: `TF_TOKEN_` and the host with `.` as `_` and `-` as `__`. */
 const variableOf = (host: string): string => `TF_TOKEN_${host.replaceAll('-', '__').replaceAll('.', '_')}`;
 
-/** Module sources can use this host on every platform (HCP Terraform: generic hostname). */
-const genericHost = 'localterraform.com';
-
 const genericHostBlock = (host: string): string => `host "${genericHost}" {
   services = {
+    "tfe.v2"       = "https://${host}/api/v2/"
     "modules.v1"   = "https://${host}/api/registry/v1/modules/"
     "providers.v1" = "https://${host}/api/registry/v1/providers/"
   }

@@ -64,7 +64,7 @@ export const gitea: Forge = {
     if (commits.length > maxCommits || commits.length < forwards.total_commits) return undefined;
     return [...new Set(commits.flatMap(({ files }) => (files ?? []).map(({ filename }) => filename)))];
   },
-  archivePath: (identifier, sha) => `${repo(identifier)}/archive/${sha}.tar.gz`,
+  archiveUrl: ({ apiUrl }, identifier, sha) => `${apiUrl}${repo(identifier)}/archive/${sha}.tar.gz`,
   createHook: async (call, identifier, { url, secret }) => {
     const path = `${repo(identifier)}/hooks`;
     const { body: existing } = await call({ method: 'GET', path, query: { limit: pageSize } });

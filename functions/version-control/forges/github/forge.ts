@@ -85,7 +85,7 @@ export const tagsOf = async (
   return tags.map(({ name, commit }) => ({ name, sha: commit.sha }));
 };
 
-export const github: Forge = {
+export const github: Forge & Required<Pick<Forge, 'oauth'>> = {
   oauth: { authorize: '/login/oauth/authorize', token: '/login/oauth/access_token', scope: 'repo' },
   whoAmI: async (call) => {
     const { body } = await call({ method: 'GET', path: '/user' });
@@ -164,7 +164,7 @@ export const github: Forge = {
     if (!one?.files || one.behind_by || one.files.length >= maxCompared) return undefined;
     return pathsOf(one.files);
   },
-  archivePath: (identifier, commit) => `${repo(identifier)}/tarball/${commit}`,
+  archiveUrl: ({ apiUrl }, identifier, commit) => `${apiUrl}${repo(identifier)}/tarball/${commit}`,
   createHook: async (call, identifier, wanted) => {
     try {
       return await ensureHook(call, identifier, wanted, { name: 'web', events: hookEvents });

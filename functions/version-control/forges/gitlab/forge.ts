@@ -150,7 +150,8 @@ export const gitlab: Forge = {
     const one = found(schema, answer);
     return one && !one.compare_timeout && one.diffs.length < maxDiffs ? pathsOf(one.diffs) : undefined;
   },
-  archivePath: (identifier, commit) => `${project(identifier)}/repository/archive.tar.gz?sha=${commit}`,
+  archiveUrl: ({ apiUrl }, identifier, commit) =>
+    `${apiUrl}${project(identifier)}/repository/archive.tar.gz?sha=${commit}`,
   createHook: ensureHook,
   deleteHook: async (call, identifier, hookId) => {
     await call({ method: 'DELETE', path: `${project(identifier)}/hooks/${hookId}`, accept: [404] });

@@ -1,7 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { AwsError, afterDamage, StartError } from '#infra/local/host/errors.ts';
+import type { Database } from '#infra/local/host/database.ts';
+import { AwsError, StartError } from '#infra/local/host/errors.ts';
 import type { Resource } from '#infra/local/host/template.ts';
 import type { Units } from '../lambda/usage.ts';
 import type { Input } from './expressions.ts';
@@ -23,8 +21,6 @@ const actions: Record<string, { kind: 'readUnits' | 'writeUnits'; perform: Perfo
   UpdateItem: { kind: 'writeUnits', perform: updateItem },
 };
 
-const busyMs = 5000;
-
 type KeyElements = { AttributeName: string; KeyType: string }[];
 
 export interface TableProperties {
@@ -37,37 +33,13 @@ export interface TableProperties {
   }[];
 }
 
-/**
- * DynamoDB on SQLite: the operations that this product uses, and their costs (decisions/0089). Every acknowledged write
- * survives the end of this process, even a kill.
- */
+/** DynamoDB on SQLite: the operations that this product uses, and their costs (decisions/0089). */
 export class DynamoDb {
-  readonly #db: DatabaseSync;
+  readonly #db: Database;
   readonly #tables = new Map<string, Table>();
 
-  private constructor(db: DatabaseSync) {
+  constructor(db: Database) {
     this.#db = db;
-  }
-
-  /**
-   * @param folder created if missing; without one the tables are in memory
-   * @param isUsed the tables must exist: creating them would give a new platform the objects and runs of the previous
-   * one
-   */
-  static open(folder?: string, { isUsed = false } = {}): DynamoDb {
-    if (!folder) return new DynamoDb(new DatabaseSync(':memory:'));
-    mkdirSync(folder, { recursive: true });
-    const file = join(folder, 'tables.sqlite');
-    try {
-      // A backup by another process may lock it for a moment.
-      const db = new DatabaseSync(file, { timeout: busyMs });
-      db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;');
-      if (isUsed && !hasTables(db)) throw new StartError(`${file} is empty: its tables were lost. ${afterDamage}`);
-      return new DynamoDb(db);
-    } catch (error) {
-      if (!/not a database|malformed/.test((error as Error).message)) throw error;
-      throw new StartError(`${file} is damaged (${(error as Error).message}). ${afterDamage}`);
-    }
   }
 
   /** Creates the template's table if it is missing, and fills new indexes. */
@@ -83,7 +55,15 @@ export class DynamoDb {
     const { kind, perform } = (Object.hasOwn(actions, action) && actions[action]) || unknownAction(action);
     checkParameters(action, input);
     const returned = choice(input, 'ReturnConsumedCapacity', ['NONE', 'TOTAL']);
-    const { output, units } = perform(input, (name) => this.#table(name));
+    let outcome: Outcome | undefined;
+    try {
+      outcome = perform(input, (name) => this.#table(name));
+    } finally {
+      // Also after a read and a failed condition, if they may depend on a write that is not on disk yet.
+      const { partitions } = outcome ?? {};
+      if (!partitions || partitions.some((partition) => this.#db.isChanged(partition))) await this.#db.written();
+    }
+    const { output, units } = outcome;
     if (returned === 'TOTAL') output.ConsumedCapacity = { TableName: input.TableName, CapacityUnits: units };
     return { output, units: { [kind]: units } };
   }
@@ -93,21 +73,7 @@ export class DynamoDb {
     if (!table) throw new AwsError('ResourceNotFoundException', 'Requested resource not found');
     return table;
   }
-
-  /** Throws if no row can be written. */
-  checkWrite(): void {
-    this.#db.exec(
-      'CREATE TABLE IF NOT EXISTS health (id INTEGER PRIMARY KEY, at TEXT) STRICT; INSERT OR REPLACE INTO health VALUES (1, datetime())',
-    );
-  }
-
-  close(): void {
-    this.#db.close();
-  }
 }
-
-const hasTables = (db: DatabaseSync): boolean =>
-  db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table'").get() !== undefined;
 
 const unknownAction = (action: string): never => {
   throw new AwsError('UnknownOperationException', `the local DynamoDB does not support ${action}`);

@@ -10,11 +10,15 @@ import type { Outcome, TableOf } from './writes.ts';
 const readUnits = (size: number, consistent: boolean): number =>
   Math.max(1, Math.ceil(size / 4096)) * (consistent ? 1 : 0.5);
 
+const partitionOf = ({ description: { keys } }: Table, item: Item): string => attributeOf(item, keys.hash)?.S as string;
+
 export const getItem = (input: Input, tableOf: TableOf): Outcome => {
   const table = tableOf(input.TableName);
   const consistent = flag(input, 'ConsistentRead') ?? false;
-  const row = table.get(readKey(table, input.Key));
-  return { output: row ? { Item: row.item } : {}, units: readUnits(row?.size ?? 0, consistent) };
+  const key = readKey(table, input.Key);
+  const row = table.get(key);
+  const output = row ? { Item: row.item } : {};
+  return { output, units: readUnits(row?.size ?? 0, consistent), partitions: [partitionOf(table, key)] };
 };
 
 /** DynamoDB: BatchGetItem. */
@@ -27,6 +31,7 @@ export const batchGetItem = (input: Input, tableOf: TableOf): Outcome => {
   if (count === 0 || count > maxKeys) throw invalid(`A batch has from 1 to ${maxKeys} keys; this one has ${count}`);
   let [units, bytes] = [0, 0];
   const responses: Record<string, Item[]> = {};
+  const partitions: string[] = [];
   const unprocessed: Record<string, object> = {};
   for (const [name, request] of requests) {
     checkParameters('BatchGetItem', request, ['Keys', 'ConsistentRead']);
@@ -38,6 +43,7 @@ export const batchGetItem = (input: Input, tableOf: TableOf): Outcome => {
     const items: Item[] = [];
     const left: Item[] = [];
     for (const key of keys) {
+      partitions.push(partitionOf(table, key));
       const row = table.get(key);
       if (row && bytes + row.size > maxBatchBytes) {
         left.push(key);
@@ -50,7 +56,7 @@ export const batchGetItem = (input: Input, tableOf: TableOf): Outcome => {
     responses[name] = items;
     if (left.length) unprocessed[name] = { Keys: left, ConsistentRead: consistent };
   }
-  return { output: { Responses: responses, UnprocessedKeys: unprocessed }, units };
+  return { output: { Responses: responses, UnprocessedKeys: unprocessed }, units, partitions };
 };
 
 export const query = (input: Input, tableOf: TableOf): Outcome => {
@@ -73,7 +79,8 @@ export const query = (input: Input, tableOf: TableOf): Outcome => {
     reverse: flag(input, 'ScanIndexForward') === false,
     limit,
   });
-  return page(rows, { input, expressions, limit, consistent, keyNames: keyNames(table, index) });
+  const found = page(rows, { input, expressions, limit, consistent, keyNames: keyNames(table, index) });
+  return index ? found : { ...found, partitions: [range.hash] };
 };
 
 export const scan = (input: Input, tableOf: TableOf): Outcome => {

@@ -1,4 +1,5 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { SQLInputValue, StatementSync } from 'node:sqlite';
+import type { Database } from '#infra/local/host/database.ts';
 import { type Attribute, attributeOf, type Item, invalid, itemSize } from './attributes.ts';
 import { noteBinary } from './binary.ts';
 
@@ -63,33 +64,22 @@ const textOf = (item: Item, name: string | undefined): string | undefined =>
 
 export class Table {
   readonly description: TableDescription;
-  readonly #db: DatabaseSync;
+  readonly #db: Database;
   readonly #items: string;
-  readonly #statements = new Map<string, StatementSync>();
 
-  constructor(db: DatabaseSync, description: TableDescription) {
+  constructor(db: Database, description: TableDescription) {
     this.#db = db;
     this.description = description;
     this.#items = quoted(`items ${description.name}`);
-    db.exec(
+    db.define(
       `CREATE TABLE IF NOT EXISTS ${this.#items} (hash TEXT NOT NULL, range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, UNIQUE (hash, range)) STRICT`,
     );
     for (const index of description.indexes) this.#ensureIndex(index);
   }
 
-  /** In one transaction with all writes of `work`. */
+  /** All writes of `work` or none. */
   atomically<T>(work: () => T): T {
-    if (this.#db.isTransaction) return work();
-    this.#db.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.#db.exec('COMMIT');
-      return result;
-    } catch (error) {
-      // SQLite rolls back by itself when the disk is full.
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      throw error;
-    }
+    return this.#db.write(work);
   }
 
   get(key: Item): Row | undefined {
@@ -108,13 +98,13 @@ export class Table {
     if (size > maxItemSize) throw invalid('Item size has exceeded the maximum allowed size');
     const changes = this.description.indexes.map((index) => this.#indexChange(index, before?.item, after));
     const write = () => {
+      this.#db.change((after ?? before?.item)?.[this.description.keys.hash]?.S as string);
       if (after) this.#put(after, size);
       else if (before)
         this.#statement(`DELETE FROM ${this.#items} WHERE hash = ? AND range = ?`).run(...this.#keyOf(before.item));
       for (const change of changes) change?.write();
     };
-    if (changes.some((change) => change)) this.atomically(write);
-    else write();
+    this.atomically(write);
     return changes.reduce(
       (units, change) => units + (change?.units ?? 0),
       Math.max(1, writeUnits(before?.size ?? 0), writeUnits(size)),
@@ -182,11 +172,11 @@ export class Table {
   /** Fills a new index with the existing items. */
   #ensureIndex(index: Index): void {
     const table = `index ${this.description.name} ${index.name}`;
-    if (this.#db.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) return;
+    if (this.#statement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) return;
     this.atomically(() => {
-      this.#db.exec(
+      this.#statement(
         `CREATE TABLE ${quoted(table)} (hash TEXT NOT NULL, range TEXT NOT NULL, item_hash TEXT NOT NULL, item_range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (hash, range, item_hash, item_range)) STRICT, WITHOUT ROWID`,
-      );
+      ).run();
       for (const { item } of this.scan(undefined)) this.#indexChange(index, undefined, item)?.write();
     });
   }
@@ -232,12 +222,7 @@ export class Table {
   }
 
   #statement(sql: string): StatementSync {
-    let statement = this.#statements.get(sql);
-    if (!statement) {
-      statement = this.#db.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    return this.#db.statement(sql);
   }
 }
 

@@ -7,6 +7,8 @@ import type { Row, Table } from './table.ts';
 export interface Outcome {
   output: Record<string, unknown>;
   units: number;
+  /** Partitions that a read depends on; absent: any. */
+  partitions?: string[];
 }
 
 export type TableOf = (name: unknown) => Table;

@@ -83,6 +83,11 @@ export class Permissions {
     if (refusal) throw denied(who, access.action, access.resource, refusal);
   }
 
+  /** @param role name or ARN */
+  allows(role: string, access: Access): boolean {
+    return this.#refusal(role, access) === undefined;
+  }
+
   #refusal(role: string, { action, resource, context = {} }: Access): string | undefined {
     const applicable = this.#about(role, action, resource).filter(({ conditions }) =>
       conditions.every((holds) => holds(context)),
@@ -138,6 +143,7 @@ const condition = (operator: string, key: string, values: string[], id: string) 
       return (context: Record<string, string>) => values.includes(value(context) ?? '');
     // Each condition key has one value per call here.
     case 'ForAnyValue:StringLike':
+    case 'ForAnyValue:ArnEquals':
     case 'StringLike':
     case 'ArnEquals':
     case 'ArnLike': {

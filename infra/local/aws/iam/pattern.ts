@@ -5,14 +5,17 @@ type Matcher = (event: unknown) => boolean;
 
 /**
  * Compiles an EventBridge event pattern (EventBridge: event patterns). Supports exact values, `prefix`, `suffix`,
- * `wildcard`, `anything-but`, `exists` and `equals-ignore-case`. Throws StartError for any other operator, so that a
+ * `wildcard`, `anything-but`, `exists`, `equals-ignore-case` and `$or`. Throws StartError for any other operator, so that a
  * rule that would match differently than on AWS fails at the start.
  */
 export const compilePattern = (pattern: Json, rule: string): Matcher => {
-  const fields = Object.entries(pattern).map(([name, expected]) => [name, compileField(expected, rule)] as const);
+  const { $or, ...all } = pattern;
+  const fields = Object.entries(all).map(([name, expected]) => [name, compileField(expected, rule)] as const);
+  const alternatives = ($or as Json[] | undefined)?.map((one) => compilePattern(one, rule));
   const matches = (event: unknown): boolean => {
     // One matching element of an array is enough (EventBridge: arrays in event patterns).
     if (Array.isArray(event)) return event.some(matches);
+    if (alternatives && !alternatives.some((one) => one(event))) return false;
     if (event === null || typeof event !== 'object') return fields.every(([, matches]) => matches(undefined));
     return fields.every(([name, matches]) => matches((event as Json)[name]));
   };

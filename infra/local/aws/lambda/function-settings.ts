@@ -2,6 +2,7 @@ import { readFront } from '#infra/local/host/front.ts';
 import { localEnvironmentVariable } from '#infra/stack/environments.ts';
 import { localGithubAppVariable } from '#infra/stack/github-app.ts';
 import { localIpRangeVariables } from '#infra/stack/ip-ranges.ts';
+import { localMaxRunnerVariable } from '#infra/stack/max-runners.ts';
 import { localOrganizationVariable } from '#infra/stack/organizations.ts';
 import { localSharedProviderVariable } from '#infra/stack/shared-providers.ts';
 import { localSignInVariable } from '#infra/stack/sign-in.ts';
@@ -10,15 +11,18 @@ import { localWarmRunnerVariable } from '#infra/stack/warm-runners.ts';
 
 /**
  * Settings of functions that differ from AWS: values of environment variables, for each function whose declaration has
- * the variable (infra/stack/variables.ts). Every function gets RUNS_OF and RUN_TASK_SECONDS, which do not exist on AWS.
+ * the variable (infra/stack/variables.ts). Every function gets COMMIT_ARCHIVE_SECONDS, RUNS_OF and RUN_TASK_SECONDS,
+ * which do not exist on AWS.
  */
 export type FunctionSettings = Partial<
   Record<
     | 'API_IP_RANGES'
+    | 'COMMIT_ARCHIVE_SECONDS'
     | 'ENVIRONMENTS_DEBUG'
     | 'EMAIL_SENDER'
     | 'GITHUB_APP'
     | 'LOG_WAIT_MS'
+    | 'MAX_RUNNERS'
     | 'ORGANIZATION_RULES'
     | 'OTLP_ENDPOINT'
     | 'OTLP_HEADERS'
@@ -39,6 +43,7 @@ export const unset = {
   EMAIL_SENDER: 'stepform@localhost',
   GITHUB_APP: '',
   LOG_WAIT_MS: '2000',
+  MAX_RUNNERS: '',
   OTLP_ENDPOINT: '',
   SHARED_PROVIDER_HOSTS: '',
   SIGN_IN: '',
@@ -64,6 +69,12 @@ const runTaskSeconds = (text: string): string => {
   return text;
 };
 
+const commitArchiveSeconds = (text: string): string => {
+  if (!/^\d+$/.test(text) || Number(text) < 1)
+    throw new Error(`STEPFORM_COMMIT_ARCHIVE_SECONDS must be a number from 1 on; it is ${text}`);
+  return text;
+};
+
 const organizationName = (text: string): string => {
   if (!/^[A-Za-z0-9_-]{3,40}$/.test(text))
     throw new Error(`STEPFORM_RUNS_OF must be the name of one organization; it is ${text}`);
@@ -85,6 +96,7 @@ export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSe
   ...localTraceVariables(environment),
   ENVIRONMENTS_DEBUG: localEnvironmentVariable(environment),
   GITHUB_APP: localGithubAppVariable(environment),
+  MAX_RUNNERS: localMaxRunnerVariable(environment),
   ORGANIZATION_RULES: localOrganizationVariable(environment),
   SHARED_PROVIDER_HOSTS: localSharedProviderVariable(environment),
   SIGN_IN: localSignInVariable(environment),
@@ -92,6 +104,9 @@ export const readFunctionSettings = (environment: NodeJS.ProcessEnv): FunctionSe
   ...(environment.STEPFORM_EMAIL_SENDER ? { EMAIL_SENDER: emailSender(environment.STEPFORM_EMAIL_SENDER) } : {}),
   ...(environment.STEPFORM_REQUESTS_PER_SECOND
     ? { REQUESTS_PER_SECOND: requestsPerSecond(environment.STEPFORM_REQUESTS_PER_SECOND) }
+    : {}),
+  ...(environment.STEPFORM_COMMIT_ARCHIVE_SECONDS
+    ? { COMMIT_ARCHIVE_SECONDS: commitArchiveSeconds(environment.STEPFORM_COMMIT_ARCHIVE_SECONDS) }
     : {}),
   ...(environment.STEPFORM_RUN_TASK_SECONDS
     ? { RUN_TASK_SECONDS: runTaskSeconds(environment.STEPFORM_RUN_TASK_SECONDS) }

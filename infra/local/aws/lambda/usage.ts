@@ -53,10 +53,11 @@ export const runIn = (text: string): string | undefined => {
 };
 
 const maxTraces = 10_000;
-const maxRuns = 50_000;
-const maxUrls = 50_000;
+/** Some 5 KB each. */
+const maxRuns = 5_000;
+const maxUrls = 10_000;
 /** A run has about thirty invocations. */
-const maxSteps = 2_000;
+const maxSteps = 500;
 
 /**
  * Counts AWS calls per run. A call belongs to the invocation that makes it (by trace id), and an invocation belongs to

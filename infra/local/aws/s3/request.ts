@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { AwsError } from '#infra/local/host/errors.ts';
-import { fileName } from './object-file.ts';
 
 export interface S3Request {
   method: string;
@@ -22,7 +21,7 @@ export interface S3Target {
 
 /**
  * The bucket, key and action of a path-style request.
- * @throws AwsError for keys that cannot be a file
+ * @throws AwsError for keys that S3 or clients would not take
  */
 export const readTarget = ({ method, url, headers }: Pick<S3Request, 'method' | 'url' | 'headers'>): S3Target => {
   const [path = '/'] = url.split('?', 1);
@@ -49,16 +48,17 @@ export const bucketAndKey = (path: string): [bucket: string, key: string] => {
   return [bucket, rest.join('/')];
 };
 
-const maxNameBytes = 250;
+/** Amazon S3: object keys. */
+const maxKeyBytes = 1024;
 
 const checkKey = (bucket: string, key: string): void => {
   const parts = key ? key.split('/') : [];
-  const isRefused = (part: string) =>
-    part === '' || part === '.' || part === '..' || part.includes('\0') || fileName(part).length > maxNameBytes;
-  if (/^\.|[/\0]/.test(bucket) || parts.some(isRefused))
+  // Clients change such paths before they send them.
+  const isRefused = (part: string) => part === '' || part === '.' || part === '..' || part.includes('\0');
+  if (/^\.|[/\0]/.test(bucket) || parts.some(isRefused) || Buffer.byteLength(key) > maxKeyBytes)
     throw new AwsError(
       'InvalidURI',
-      'The local S3 takes no key with a part that is empty, ., .. or too long for a file.',
+      'The local S3 takes no key with a part that is empty, . or .., or over 1,024 bytes.',
     );
 };
 

@@ -14,17 +14,25 @@ export interface Catcher {
   ResultPath?: string | null;
   Next: string;
 }
-const stateTypes = ['Task', 'Pass', 'Wait', 'Choice', 'Succeed', 'Fail', 'Map', 'Parallel'] as const;
-export type StateType = (typeof stateTypes)[number];
+
+/** Of states with a result. */
+const result = ['ResultSelector', 'ResultPath', 'Retry', 'Catch', 'Next', 'End'];
+/** Fields of each type of state. */
+const fields = {
+  Task: ['Resource', 'Parameters', 'TimeoutSeconds', 'TimeoutSecondsPath', 'HeartbeatSeconds', ...result],
+  Map: ['ItemsPath', 'ItemSelector', 'ItemProcessor', ...result],
+  Choice: ['Choices', 'Default'],
+  Pass: ['Parameters', 'ResultPath', 'Next', 'End'],
+  Succeed: [],
+  Fail: ['Error', 'Cause'],
+};
 
 export interface State {
-  Type: StateType;
+  Type: keyof typeof fields;
   Next?: string;
-  InputPath?: string | null;
   Parameters?: unknown;
   ResultSelector?: unknown;
   ResultPath?: string | null;
-  OutputPath?: string | null;
   Retry?: Retrier[];
   Catch?: Catcher[];
   /** Task */
@@ -32,57 +40,32 @@ export interface State {
   TimeoutSeconds?: number;
   TimeoutSecondsPath?: string;
   HeartbeatSeconds?: number;
-  HeartbeatSecondsPath?: string;
-  /** Pass */
-  Result?: unknown;
-  /** Wait */
-  Seconds?: number;
-  SecondsPath?: string;
-  Timestamp?: string;
-  TimestampPath?: string;
   /** Choice */
-  Choices?: (Rule & { Next: string })[];
+  Choices?: Rule[];
   Default?: string;
   /** Fail */
   Error?: string;
-  ErrorPath?: string;
   Cause?: string;
-  CausePath?: string;
-  /** Map and Parallel */
+  /** Map */
   ItemsPath?: string;
   ItemSelector?: unknown;
-  MaxConcurrency?: number;
-  MaxConcurrencyPath?: string;
   ItemProcessor?: Machine;
-  Branches?: Machine[];
 }
 
 export interface Machine {
   StartAt: string;
   States: Record<string, State>;
   TimeoutSeconds?: number;
+  /** Of an ItemProcessor. */
+  ProcessorConfig?: { Mode?: string };
 }
 
 const invokeResource = 'arn:aws:states:::lambda:invoke';
 export const tokenResource = `${invokeResource}.waitForTaskToken`;
 
-const pathFields = [
-  'InputPath',
-  'OutputPath',
-  'ItemsPath',
-  'SecondsPath',
-  'TimestampPath',
-  'TimeoutSecondsPath',
-  'HeartbeatSecondsPath',
-  'MaxConcurrencyPath',
-  'ErrorPath',
-  'CausePath',
-] as const;
-const templateFields = ['Parameters', 'ItemSelector', 'ResultSelector'] as const;
-
 const checkExpressions = (state: State): void => {
-  for (const field of pathFields) if (typeof state[field] === 'string') checkPath(state[field]);
-  for (const field of templateFields) checkTemplate(state[field]);
+  for (const path of [state.ItemsPath, state.TimeoutSecondsPath]) if (path !== undefined) checkPath(path);
+  for (const template of [state.Parameters, state.ItemSelector, state.ResultSelector]) checkTemplate(template);
   for (const { ResultPath } of [state, ...(state.Catch ?? [])])
     if (typeof ResultPath === 'string') checkReference(ResultPath);
   for (const rule of state.Choices ?? []) checkRule(rule);
@@ -92,20 +75,15 @@ const checkState = (name: string, state: State): void => {
   const refuse = (what: string): never => {
     throw new Error(`State ${name}: ${what} is not supported by the local Step Functions service`);
   };
-  if (!stateTypes.includes(state.Type)) refuse(`Type ${state.Type}`);
-  if ('QueryLanguage' in state && state.QueryLanguage !== 'JSONPath') refuse('QueryLanguage JSONata');
-  if ('Assign' in state) refuse('Assign');
+  const own = fields[state.Type] ?? refuse(`Type ${state.Type}`);
+  const other = Object.keys(state).find((field) => !['Type', 'Comment', ...own].includes(field));
+  if (other) refuse(`${other} of a ${state.Type}`);
   if (state.Type === 'Task' && state.Resource !== invokeResource && state.Resource !== tokenResource) {
     refuse(`Resource ${state.Resource}`);
   }
   if (state.Type === 'Map') {
-    const legacy = (state as { Iterator?: Machine }).Iterator;
-    state.ItemProcessor ??= legacy;
-    state.ItemSelector ??= state.Parameters;
-    delete state.Parameters;
-    if (!state.ItemProcessor) refuse('a Map without ItemProcessor');
-    const config = (state.ItemProcessor as { ProcessorConfig?: { Mode?: string } }).ProcessorConfig;
-    if (config?.Mode === 'DISTRIBUTED') refuse('a Map of mode DISTRIBUTED');
+    const { Mode = 'INLINE' } = (state.ItemProcessor ?? refuse('a Map without ItemProcessor')).ProcessorConfig ?? {};
+    if (Mode !== 'INLINE') refuse(`a Map of mode ${Mode}`);
   }
   try {
     checkExpressions(state);
@@ -124,7 +102,7 @@ const checkMachine = (machine: Machine): void => {
     checkState(name, state);
     for (const { Next } of [state, ...(state.Choices ?? []), ...(state.Catch ?? [])]) known(Next, `State ${name}`);
     known(state.Default, `State ${name}`);
-    for (const inner of [state.ItemProcessor, ...(state.Branches ?? [])]) if (inner) checkMachine(inner);
+    if (state.ItemProcessor) checkMachine(state.ItemProcessor);
   }
 };
 
@@ -133,9 +111,8 @@ const checkMachine = (machine: Machine): void => {
  * @throws Error that names a state without an existing successor, or with a feature that this service lacks
  */
 export const prepareDefinition = (definition: object): Machine => {
-  if ('QueryLanguage' in definition && definition.QueryLanguage !== 'JSONPath') {
-    throw new Error('QueryLanguage JSONata is not supported by the local Step Functions service');
-  }
+  if ('QueryLanguage' in definition)
+    throw new Error(`QueryLanguage ${definition.QueryLanguage} is not supported by the local Step Functions service`);
   const machine = structuredClone(definition) as Machine;
   checkMachine(machine);
   return machine;

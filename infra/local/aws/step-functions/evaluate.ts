@@ -1,5 +1,5 @@
 import type { State } from './definition.ts';
-import { ExpressionError, fill, nextOf, place as placeResult, select, valueAt } from './expressions.ts';
+import { ExpressionError, fill, nextOf, place as placeResult, valueAt } from './expressions.ts';
 import { Failure } from './failure.ts';
 
 /** Place of an expression: errors name the state and the event that entered it, as on AWS. */
@@ -32,43 +32,27 @@ const within = <T>(place: Place, use: () => T): T => {
   }
 };
 
-/** InputPath. */
-export const selectInput = async (state: State, input: unknown, place: Place): Promise<unknown> =>
-  within(place, () => select(state.InputPath, { input, context: place.context }));
-
-/** InputPath and Parameters. */
-export const effectiveInput = async (state: State, input: unknown, place: Place): Promise<unknown> => {
-  const selected = await selectInput(state, input, place);
-  return 'Parameters' in state ? fillTemplate(state.Parameters, selected, place) : selected;
-};
-
-/** A payload template other than the state's Parameters. */
-export const fillTemplate = async (template: unknown, input: unknown, place: Place): Promise<unknown> =>
+/** A payload template. */
+export const fillTemplate = (template: unknown, input: unknown, place: Place): unknown =>
   within(place, () => fill(template, { input, context: place.context }));
 
+/** Parameters. */
+export const effectiveInput = (state: State, input: unknown, place: Place): unknown =>
+  'Parameters' in state ? fillTemplate(state.Parameters, input, place) : input;
+
 /** The value of a path. */
-export const evaluate = async (path: string, input: unknown, place: Place): Promise<unknown> =>
+export const evaluate = (path: string, input: unknown, place: Place): unknown =>
   within(place, () => valueAt(path, { input, context: place.context }));
 
-/** ResultSelector, ResultPath and OutputPath. */
-export const stateOutput = async (state: State, input: unknown, result: unknown, place: Place): Promise<unknown> =>
+/** ResultSelector and ResultPath. */
+export const stateOutput = (state: State, input: unknown, result: unknown, place: Place): unknown =>
   within(place, () => {
     const { context } = place;
     const selected =
       state.ResultSelector === undefined ? result : fill(state.ResultSelector, { input: result, context });
-    return select(state.OutputPath, { input: placeResult(input, state.ResultPath, selected), context });
+    return placeResult(input, state.ResultPath, selected);
   });
 
-/** OutputPath alone, for states without a result. */
-export const selectOutput = async (state: State, output: unknown, place: Place): Promise<unknown> =>
-  within(place, () => select(state.OutputPath, { input: output, context: place.context }));
-
-export const choose = async (
-  state: State,
-  input: unknown,
-  place: Place,
-): Promise<{ next: string; output: unknown }> => {
-  const selected = await selectInput(state, input, place);
-  const next = within(place, () => nextOf(state, { input: selected, context: place.context }));
-  return { next, output: await selectOutput(state, selected, place) };
-};
+/** The state that a Choice leads to. */
+export const choose = (state: State, input: unknown, place: Place): string =>
+  within(place, () => nextOf(state, { input, context: place.context }));

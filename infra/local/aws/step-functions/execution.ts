@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Context } from './context.ts';
 import type { Machine } from './definition.ts';
 import type { FailureFields } from './failure.ts';
-import { Journal, type Line } from './journal.ts';
+import { Journal, type Journals, type Line } from './journal.ts';
 import type { Recorder } from './lane.ts';
 import { isTransition, type LaneRecording, lanesOf } from './recording.ts';
 import { Halted, Scope } from './scope.ts';
@@ -31,7 +31,7 @@ export interface ExecutionOptions {
   /** Input of StartExecution. */
   input: string;
   machine: Machine;
-  journalFile: string;
+  journals: Journals;
   clock: Clock;
   roleArn: string;
   /** Existing lines of the journal, after a restart or before a redrive. */
@@ -76,7 +76,7 @@ export class Execution implements Recorder {
     this.entry = entry;
     this.input = options.input;
     this.machine = options.machine;
-    this.#journal = new Journal(options.journalFile, (error) => {
+    this.#journal = new Journal(options.journals, entry.executionArn, (error) => {
       this.scope.cancel();
       options.broken(error);
     });
@@ -121,10 +121,6 @@ export class Execution implements Recorder {
 
   context(): Context {
     return this.#context;
-  }
-
-  get redriven(): number {
-    return this.entry.redriven ?? 0;
   }
 
   flush(): void {

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import type { Database } from '#infra/local/host/database.ts';
 import { Catalog, type Entry, type Status } from './catalog.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { type StatusChange, statusChangeEvent } from './describe.ts';
 import { type End, Execution, type ExecutionOptions, type PendingTask } from './execution.ts';
 import { Failure } from './failure.ts';
 import { runStates } from './interpreter.ts';
-import { type Line, readJournal, repairJournal } from './journal.ts';
+import { Journals, type Line } from './journal.ts';
 import { Lane } from './lane.ts';
 import { Machines, type StateMachine } from './machines.ts';
 import { isTransition } from './recording.ts';
@@ -16,8 +15,10 @@ import type { Invoke } from './task-host.ts';
 import { Tokens } from './token.ts';
 
 export interface StepFunctionsOptions {
-  /** Used only by this service: journals, catalog, definitions, the key of the tokens. */
+  /** Used only by this service: definitions, the key of the tokens. */
   dataDir: string;
+  /** Journals and their catalog. */
+  database: Database;
   accountId: string;
   region: string;
   invoke: Invoke;
@@ -45,6 +46,7 @@ const statusOf: Record<string, Status> = {
 export class Executions {
   readonly clock: Clock;
   readonly catalog: Catalog;
+  readonly #journals: Journals;
   readonly machines: Machines;
   readonly roleArn: string;
   readonly #options: StepFunctionsOptions;
@@ -54,31 +56,29 @@ export class Executions {
   #closed = false;
 
   constructor(options: StepFunctionsOptions) {
-    const { dataDir, keep = 10_000 } = options;
+    const { dataDir, database, keep = 10_000 } = options;
     this.#options = options;
     this.clock = options.clock ?? systemClock;
     this.roleArn = `arn:aws:iam::${options.accountId}:role/StepFunctions`;
-    mkdirSync(join(dataDir, 'journals'), { recursive: true });
+    mkdirSync(dataDir, { recursive: true });
     this.machines = new Machines(dataDir);
     this.#tokens = new Tokens(dataDir);
-    this.catalog = new Catalog(dataDir, { ms: 90 * day, count: keep });
-    this.catalog.prune(this.clock.now());
+    this.#journals = new Journals(database);
+    this.catalog = new Catalog(database, { ms: 90 * day, count: keep });
+    this.#prune();
   }
 
   /** The journal of an execution so far. */
   linesOf(entry: Entry): Line[] {
     this.#running.get(entry.executionArn)?.flush();
-    return readJournal(this.catalog.journalOf(entry));
+    return this.#journals.read(entry.executionArn);
   }
 
   start(machine: StateMachine, name: string, executionArn: string, input: string): Entry {
-    const hash = createHash('sha256').update(executionArn).digest('hex').slice(0, 12);
     const entry: Entry = {
       executionArn,
       stateMachineArn: machine.arn,
       name,
-      // Names differ by case and may contain any letter; file names may not.
-      file: `${name.replace(/[^\w.-]/g, '_')}-${hash}.jsonl`,
       status: 'RUNNING',
       start: this.clock.now(),
       redriveCount: 0,
@@ -87,15 +87,13 @@ export class Executions {
     };
     const { revision } = machine;
     this.catalog.put(entry);
-    rmSync(this.catalog.journalOf(entry), { force: true });
     const details = { input, roleArn: this.roleArn };
-    const note = { revision, entry };
-    this.#run(entry, { input, revision, lines: [], begin: { type: 'ExecutionStarted', details, note } });
+    this.#run(entry, { input, revision, lines: [], begin: { type: 'ExecutionStarted', details, note: { revision } } });
     return entry;
   }
 
   redrive(entry: Entry, redriveToken: string | undefined): void {
-    const lines = repairJournal(this.catalog.journalOf(entry));
+    const lines = this.#journals.read(entry.executionArn);
     const redriveCount = entry.redriveCount + 1;
     const redriven = this.clock.now();
     Object.assign(entry, { status: 'RUNNING', stop: undefined, redriveCount, redriven, redriveToken });
@@ -128,6 +126,7 @@ export class Executions {
     this.#closed = true;
     for (const execution of this.#running.values()) execution.suspend();
     this.#running.clear();
+    this.#journals.commit();
   }
 
   /** Whether this call resumed an execution from before a restart. Its waiting tasks can be found then. */
@@ -144,7 +143,7 @@ export class Executions {
   }
 
   async #reopen(entry: Entry): Promise<boolean> {
-    const lines = repairJournal(this.catalog.journalOf(entry));
+    const lines = this.#journals.read(entry.executionArn);
     const last = lines.at(-1);
     // The process died before StartExecution returned.
     if (!last) {
@@ -161,8 +160,9 @@ export class Executions {
       return false;
     }
     this.#run(entry, { input, revision, lines });
-    // Replaying the journal waits only for promises.
+    // Replaying the journal waits only for promises; the first calls wait for what it records.
     await new Promise((resolve) => setImmediate(resolve));
+    await this.written();
     return true;
   }
 
@@ -175,24 +175,28 @@ export class Executions {
       lines,
       begin,
       machine,
-      journalFile: this.catalog.journalOf(entry),
+      journals: this.#journals,
       clock: this.clock,
       roleArn: this.roleArn,
       ended: (end) => {
         this.#running.delete(entry.executionArn);
-        this.#ended(entry, input, end);
+        this.#afterWrite(() => this.#ended(entry, input, end));
       },
       broken: (error) => this.#reopenLater(entry, error),
     });
     execution.flush();
     this.#running.set(entry.executionArn, execution);
-    if (begin) this.#tell(entry, input, {});
+    if (begin) this.#afterWrite(() => this.#tell(entry, input, {}));
     const { scope, pending } = execution;
     const lane = new Lane(execution, { path: '', scope, previous: 0 });
     const { executionArn, start: startedAt, name: executionName } = entry;
-    const { invoke, region } = this.#options;
+    const { region } = this.#options;
+    const invoke: Invoke = async (...call) => {
+      await this.#journals.written();
+      return this.#options.invoke(...call);
+    };
     const issueToken = (task: string) => this.#tokens.issue({ executionArn, startedAt, task });
-    runStates(lane, machine, async () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
+    runStates(lane, machine, () => JSON.parse(input), { invoke, region, executionName, pending, issueToken })
       .then((output) => execution.finish('SUCCEEDED', { output: JSON.stringify(output) }, lane.previous))
       .catch((error: unknown) => {
         // The execution has already ended or been suspended, e.g. because its journal could not be written.
@@ -201,6 +205,19 @@ export class Executions {
         const fields = error instanceof Failure ? error.fields : { error: 'States.Runtime', cause: String(error) };
         execution.finish('FAILED', fields, lane.previous);
       });
+  }
+
+  /** An effect of what was recorded so far. If that is lost, or the service stops, it follows when the execution resumes. */
+  #afterWrite(act: () => void): void {
+    const unlessClosed = () => {
+      if (!this.#closed) act();
+    };
+    this.#journals.written().then(unlessClosed, () => {});
+  }
+
+  /** Resolves when the effects of everything so far may be visible. */
+  written(): Promise<void> {
+    return this.#journals.written();
   }
 
   /** Resumes as after a restart, once its journal can be written: a full disk ends no execution. */
@@ -223,7 +240,12 @@ export class Executions {
   #ended(entry: Entry, input: string, end: End): void {
     this.#tell(entry, input, end);
     this.catalog.put(entry);
-    this.catalog.prune(this.clock.now());
+    this.#journals.compress(entry.executionArn);
+    this.#prune();
+  }
+
+  #prune(): void {
+    for (const { executionArn } of this.catalog.prune(this.clock.now())) this.#journals.remove(executionArn);
   }
 
   #tell(entry: Entry, input: string, end: End): void {

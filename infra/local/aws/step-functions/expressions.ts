@@ -1,10 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
-
 /**
- * Paths, payload templates and choice rules of the Amazon States Language, as far as state machines here use them:
- * paths of names and indexes in the input (`$`) or the context object (`$$`), and all comparisons. Reading a definition
- * rejects filters, wildcards and intrinsic functions by name ({@link checkPath}, {@link checkTemplate}, {@link
- * checkRule}). Pure.
+ * Paths, payload templates and choice rules of the Amazon States Language, as far as the state machine uses them: paths
+ * of names and indexes in the input (`$`) or the context object (`$$`), and comparisons of texts. Reading a definition
+ * rejects anything else by name ({@link checkPath}, {@link checkTemplate}, {@link checkRule}). Pure.
  */
 
 /** `name` is the error's name in the execution. */
@@ -57,34 +54,19 @@ export const checkReference = (path: string): void => {
     throw new ExpressionError(`${path} is not a field of the input`);
 };
 
-const lookUp = (path: string, { input, context }: Data): unknown => {
+/** @throws {ExpressionError} if there is no value */
+export const valueAt = (path: string, { input, context }: Data): unknown => {
   const { root, steps } = parsePath(path);
   let value: unknown = root === '$$' ? context : input;
   for (const step of steps) {
     const has = typeof step === 'number' ? Array.isArray(value) : isObject(value) && Object.hasOwn(value, step);
     value = has ? (value as Json)[step] : undefined;
-    if (value === undefined) return undefined;
+    if (value === undefined)
+      throw new ExpressionError(
+        `The JSONPath '${path}' could not be found in ${root === '$$' ? 'the context object' : `the input '${JSON.stringify(input)}'`}`,
+      );
   }
   return value;
-};
-
-/**
- * The value at a path; an undefined path gives the whole value.
- * @throws {ExpressionError} if there is no value
- */
-export const valueAt = (path: string, data: Data): unknown => {
-  const value = lookUp(path, data);
-  if (value === undefined)
-    throw new ExpressionError(
-      `The JSONPath '${path}' could not be found in ${path.startsWith('$$') ? 'the context object' : `the input '${JSON.stringify(data.input)}'`}`,
-    );
-  return value;
-};
-
-/** InputPath and OutputPath: null stands for an empty object. */
-export const select = (path: string | null | undefined, data: Data): unknown => {
-  if (path === undefined) return data.input;
-  return path === null ? {} : valueAt(path, data);
 };
 
 /** Each filled template is a separate copy. */
@@ -122,97 +104,23 @@ const placeAt = (input: unknown, [name, ...rest]: string[], result: unknown): un
 };
 
 export interface Rule {
-  Next?: string;
-  And?: Rule[];
-  Or?: Rule[];
-  Not?: Rule;
-  Variable?: string;
-  [comparison: string]: unknown;
+  Next: string;
+  Variable: string;
+  StringEquals: string;
 }
 
-const orders: Record<string, (order: number) => boolean> = {
-  Equals: (order) => order === 0,
-  LessThan: (order) => order < 0,
-  GreaterThan: (order) => order > 0,
-  LessThanEquals: (order) => order <= 0,
-  GreaterThanEquals: (order) => order >= 0,
-};
-
-const isTimestamp = (value: unknown): value is string =>
-  typeof value === 'string' &&
-  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/.test(value) &&
-  !Number.isNaN(Date.parse(value));
-
-/** The comparable value; undefined for another type, which no comparison matches. */
-const keys: Record<string, (value: unknown) => string | number | undefined> = {
-  String: (value) => (typeof value === 'string' ? value : undefined),
-  Numeric: (value) => (typeof value === 'number' ? value : undefined),
-  Boolean: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
-  Timestamp: (value) => (isTimestamp(value) ? Date.parse(value) : undefined),
-};
-
-const tests: Record<string, (value: unknown) => boolean> = {
-  IsPresent: (value) => value !== undefined,
-  IsNull: (value) => value === null,
-  IsString: (value) => typeof value === 'string',
-  IsNumeric: (value) => typeof value === 'number',
-  IsBoolean: (value) => typeof value === 'boolean',
-  IsTimestamp: isTimestamp,
-};
-
-const comparisonForm = /^(String|Numeric|Boolean|Timestamp)((?:Less|Greater)?(?:Than)?(?:Equals)?)(Path)?$/;
-
-const isWritten = (value: unknown, pattern: string): boolean =>
-  typeof value === 'string' &&
-  new RegExp(
-    `^${pattern.replaceAll(/\\(.)|\*|[.+?^${}()|[\]\\]/g, (part, escaped) => (part === '*' ? '[^]*' : `\\${escaped ?? part}`))}$`,
-  ).test(value);
-
-const comparisonOf = (rule: Rule): [name: string, operand: unknown] => {
-  const comparisons = Object.entries(rule).filter(
-    ([name]) => name !== 'Variable' && name !== 'Next' && name !== 'Comment',
-  );
-  const [comparison, ...more] = comparisons;
-  if (!comparison || more.length > 0) throw new ExpressionError('a choice rule has one comparison');
-  return comparison;
-};
-
-/** @throws {ExpressionError} */
-export const checkRule = (rule: Rule): void => {
-  const inner = [...(rule.And ?? []), ...(rule.Or ?? []), ...(rule.Not ? [rule.Not] : [])];
-  for (const one of inner) checkRule(one);
-  if (inner.length > 0) return;
-  checkPath(String(rule.Variable));
-  const [name, operand] = comparisonOf(rule);
-  const [, type, order, byPath] = comparisonForm.exec(name) ?? [];
-  const isOrder = order && Object.hasOwn(orders, order) && (type !== 'Boolean' || order === 'Equals');
-  if (!isOrder && !Object.hasOwn(tests, name) && name !== 'StringMatches')
-    throw new ExpressionError(`the comparison ${name} is not supported`);
-  if (byPath) checkPath(String(operand));
-};
-
-const holds = (rule: Rule, data: Data): boolean => {
-  if (rule.And) return rule.And.every((one) => holds(one, data));
-  if (rule.Or) return rule.Or.some((one) => holds(one, data));
-  if (rule.Not) return !holds(rule.Not, data);
-  const [name, operand] = comparisonOf(rule);
-  const variable = String(rule.Variable);
-  const test = tests[name];
-  if (test)
-    return isDeepStrictEqual(test(name === 'IsPresent' ? lookUp(variable, data) : valueAt(variable, data)), operand);
-  const value = valueAt(variable, data);
-  if (name === 'StringMatches') return isWritten(value, String(operand));
-  const [, type = '', order = '', byPath] = comparisonForm.exec(name) ?? [];
-  const keyOf = keys[type] as (value: unknown) => string | number | undefined;
-  const [a, b] = [keyOf(value), keyOf(byPath ? valueAt(String(operand), data) : operand)];
-  if (b === undefined) throw new ExpressionError(`${operand} is no value for ${name}`);
-  if (a === undefined) return false;
-  return (orders[order] as (order: number) => boolean)(a < b ? -1 : a > b ? 1 : 0);
+/** @throws {ExpressionError} for any other rule */
+export const checkRule = ({ Variable, Next, StringEquals, ...more }: Rule): void => {
+  checkPath(String(Variable));
+  const other = Object.keys(more).find((name) => name !== 'Comment');
+  if (other !== undefined) throw new ExpressionError(`the comparison ${other} is not supported`);
+  if (typeof StringEquals !== 'string') throw new ExpressionError('a choice rule has no StringEquals');
 };
 
 /** The state that a Choice leads to. @throws {ExpressionError} States.NoChoiceMatched */
 export const nextOf = (choice: { Choices?: Rule[]; Default?: string }, data: Data): string => {
-  const next = choice.Choices?.find((rule) => holds(rule, data))?.Next ?? choice.Default;
+  const rule = choice.Choices?.find(({ Variable, StringEquals }) => valueAt(Variable, data) === StringEquals);
+  const next = rule?.Next ?? choice.Default;
   if (next === undefined)
     throw new ExpressionError('No choice rule matches, and there is no Default.', 'States.NoChoiceMatched');
   return next;

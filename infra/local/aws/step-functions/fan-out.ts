@@ -1,93 +1,73 @@
 import type { Context } from './context.ts';
 import type { Machine } from './definition.ts';
-import { evaluate, fillTemplate, runtimeFailure, selectInput } from './evaluate.ts';
+import { evaluate, fillTemplate, runtimeFailure } from './evaluate.ts';
 import { Failure, type FailureFields } from './failure.ts';
 import { Lane } from './lane.ts';
 import { Halted } from './scope.ts';
 import type { TaskHost } from './task-host.ts';
 import type { Visit } from './visit.ts';
 
-/** Items that an inline Map processes in parallel by default (Developer Guide: Map, MaxConcurrency). */
-const defaultConcurrency = 40;
+/** Items that an inline Map processes in parallel (Developer Guide: Map, MaxConcurrency). */
+const concurrency = 40;
 
-interface Branch {
-  machine: Machine;
-  input: () => Promise<unknown>;
-  map?: Context['Map'];
+interface Item {
+  input: () => unknown;
+  map: Context['Map'];
 }
 
-/** Runs the states of a branch (interpreter.ts). */
-type RunStates = (lane: Lane, machine: Machine, input: () => Promise<unknown>, host: TaskHost) => Promise<unknown>;
+/** Runs the states of an item (interpreter.ts). */
+type RunStates = (lane: Lane, machine: Machine, input: () => unknown, host: TaskHost) => Promise<unknown>;
 
 /**
- * One attempt of a Map or Parallel. The first branch that fails ends it and all other branches. Branches that succeeded
- * before a restart or redrive do not run again.
- * @throws Failure of that branch
+ * One attempt of a Map. The first item that fails ends it and all other items. Items that succeeded before a restart or
+ * redrive do not run again.
+ * @throws Failure of that item
  */
-export const attemptBranches = async (visit: Visit, retry: number, run: RunStates): Promise<unknown[]> => {
-  const { lane, state } = visit;
-  const begun = lane.take(`${state.Type}StateStarted`);
+export const attemptItems = async (visit: Visit, retry: number, run: RunStates): Promise<unknown[]> => {
+  const { lane } = visit;
+  const begun = lane.take('MapStateStarted');
   const failed = begun && lane.take('AttemptFailed');
   if (failed) {
     lane.previous = failed.previous;
     throw new Failure(failed.note as FailureFields, failed.at);
   }
-  const { branches, limit } = state.Type === 'Map' ? await itemsOf(visit) : branchesOf(visit);
-  if (!begun) {
-    lane.record(`${state.Type}StateStarted`, state.Type === 'Map' ? { length: branches.length } : undefined, { retry });
-  }
-  const outputs = await runAll(visit, branches, { limit, prefix: `${lane.path}/${lane.visits}.${retry}`, run });
-  lane.take(`${state.Type}StateSucceeded`) ?? lane.record(`${state.Type}StateSucceeded`);
+  const items = itemsOf(visit);
+  if (!begun) lane.record('MapStateStarted', { length: items.length }, { retry });
+  const outputs = await runAll(visit, items, `${lane.path}/${lane.visits}.${retry}`, run);
+  lane.take('MapStateSucceeded') ?? lane.record('MapStateSucceeded');
   return outputs;
 };
 
-const branchesOf = ({ state, input, lane, place }: Visit): { branches: Branch[]; limit: number } => {
-  const effective = async () => {
-    const selected = await selectInput(state, input, place());
-    return state.Parameters === undefined ? selected : fillTemplate(state.Parameters, selected, place());
-  };
-  const branches = state.Branches!.map((machine) => ({ machine, input: effective, map: lane.map }));
-  return { branches, limit: Number.POSITIVE_INFINITY };
-};
-
-const itemsOf = async ({ state, input, lane, place }: Visit): Promise<{ branches: Branch[]; limit: number }> => {
-  const effective = await lane.settled(selectInput(state, input, place()));
-  const valueAt = (path: string) => lane.settled(evaluate(path, effective, place()));
-  const items = state.ItemsPath === undefined ? effective : await valueAt(state.ItemsPath);
+const itemsOf = ({ state, input, place }: Visit): Item[] => {
+  const items = state.ItemsPath === undefined ? input : evaluate(state.ItemsPath, input, place());
   if (!Array.isArray(items)) {
     throw runtimeFailure(`Map state input must be an array but was: ${JSON.stringify(items)}`, place());
   }
-  const limit = state.MaxConcurrencyPath === undefined ? state.MaxConcurrency : await valueAt(state.MaxConcurrencyPath);
-  if (limit !== undefined && (!Number.isInteger(limit) || (limit as number) < 0)) {
-    throw runtimeFailure(`MaxConcurrency ${JSON.stringify(limit)} is not a number of items`, place());
-  }
-  const branches = items.map((Value, Index): Branch => {
+  return items.map((Value, Index) => {
     const map = { Item: { Index, Value } };
-    const chosen = async () =>
-      state.ItemSelector === undefined ? Value : fillTemplate(state.ItemSelector, effective, place({ Map: map }));
-    return { machine: state.ItemProcessor!, input: chosen, map };
+    const chosen = () =>
+      state.ItemSelector === undefined ? Value : fillTemplate(state.ItemSelector, input, place({ Map: map }));
+    return { input: chosen, map };
   });
-  return { branches, limit: (limit as number) || defaultConcurrency };
 };
 
 const runAll = (
   { lane, name, state, host }: Visit,
-  branches: readonly Branch[],
-  { limit, prefix, run }: { limit: number; prefix: string; run: RunStates },
+  items: readonly Item[],
+  prefix: string,
+  run: RunStates,
 ): Promise<unknown[]> => {
   const { recorder } = lane;
   const { scope, release } = lane.scope.child();
   const begun = lane.previous;
   const active = new Map<number, Lane>();
-  const outputs = new Array<unknown>(branches.length);
-  const iteration = (index: number) => (state.Type === 'Map' ? { name, index } : undefined);
+  const outputs = new Array<unknown>(items.length);
 
-  const runOne = async (child: Lane, branch: Branch, index: number): Promise<void> => {
-    const details = iteration(index);
-    if (details) child.take('MapIterationStarted') ?? child.record('MapIterationStarted', details);
-    outputs[index] = await child.settled(run(child, branch.machine, branch.input, host));
-    const ended = details && (child.take('MapIterationSucceeded') ?? child.record('MapIterationSucceeded', details));
-    lane.previous = ended?.id ?? child.previous;
+  const runOne = async (child: Lane, { input }: Item, index: number): Promise<void> => {
+    child.take('MapIterationStarted') ?? child.record('MapIterationStarted', { name, index });
+    outputs[index] = await child.settled(run(child, state.ItemProcessor!, input, host));
+    const ended = child.take('MapIterationSucceeded') ?? child.record('MapIterationSucceeded', { name, index });
+    lane.previous = ended.id;
   };
 
   /** Writes all lines at once, the parent's first, so that after a restart the attempt counts as ended. */
@@ -103,13 +83,13 @@ const runAll = (
     });
     const abort = (of: Lane) => {
       const type = of.current?.type;
-      if (type && ['Task', 'Wait', 'Map', 'Parallel'].includes(type)) record(of.path, `${type}StateAborted`);
+      if (type === 'Task' || type === 'Map') record(of.path, `${type}StateAborted`);
     };
-    if (iteration(index)) record(child.path, 'MapIterationFailed', iteration(index));
+    record(child.path, 'MapIterationFailed', { name, index });
     abort(child);
     for (const [other, sibling] of active) {
       if (sibling === child) continue;
-      if (iteration(other)) record(sibling.path, 'MapIterationAborted', iteration(other));
+      record(sibling.path, 'MapIterationAborted', { name, index: other });
       abort(sibling);
     }
     lane.previous = previous;
@@ -132,23 +112,23 @@ const runAll = (
       scope.cancel();
     };
     const fill = () => {
-      while (!over && begunCount < branches.length && active.size < limit) {
+      while (!over && begunCount < items.length && active.size < concurrency) {
         const index = begunCount++;
-        const branch = branches[index]!;
-        const child = new Lane(recorder, { path: `${prefix}.${index}`, scope, previous: begun, map: branch.map });
+        const item = items[index]!;
+        const child = new Lane(recorder, { path: `${prefix}.${index}`, scope, previous: begun, map: item.map });
         active.set(index, child);
-        runOne(child, branch, index).then(
+        runOne(child, item, index).then(
           () => {
             active.delete(index);
             if (over) return;
-            if (++endedCount === branches.length) resolve(outputs);
+            if (++endedCount === items.length) resolve(outputs);
             else fill();
           },
           (error: unknown) => fail(child, index, error),
         );
       }
     };
-    if (branches.length === 0) resolve(outputs);
+    if (items.length === 0) resolve(outputs);
     else fill();
   }).finally(release);
 };

@@ -1,7 +1,6 @@
 import type { Line } from './journal.ts';
 
-const withoutDetails =
-  /^(MapState(Succeeded|Failed|Aborted)|ParallelState(Started|Succeeded|Failed|Aborted)|(Task|Wait)StateAborted)$/;
+const withoutDetails = /^(MapState(Succeeded|Failed|Aborted)|TaskStateAborted)$/;
 
 const detailsKey = (type: string): string | undefined => {
   if (type.endsWith('StateEntered')) return 'stateEnteredEventDetails';

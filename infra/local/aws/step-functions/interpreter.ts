@@ -1,16 +1,8 @@
 import type { Context } from './context.ts';
 import type { Machine, State } from './definition.ts';
-import {
-  choose,
-  effectiveInput,
-  evaluate,
-  runtimeFailure,
-  selectInput,
-  selectOutput,
-  stateOutput,
-} from './evaluate.ts';
+import { choose, effectiveInput, runtimeFailure, stateOutput } from './evaluate.ts';
 import { dataLimitExceeded, Failure, tooLarge } from './failure.ts';
-import { attemptBranches } from './fan-out.ts';
+import { attemptItems } from './fan-out.ts';
 import type { Line } from './journal.ts';
 import type { Lane } from './lane.ts';
 import { catcherOf, errorOutput, Retries } from './retry.ts';
@@ -33,17 +25,16 @@ const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
 export const runStates = async (
   lane: Lane,
   machine: Machine,
-  input: () => Promise<unknown>,
+  input: () => unknown,
   host: TaskHost,
 ): Promise<unknown> => {
   let name = machine.StartAt;
-  let given: () => Promise<unknown> = input;
+  let given = input;
   for (;;) {
     const state = machine.States[name]!;
     const type = state.Type;
     const entered =
-      lane.take(`${type}StateEntered`) ??
-      lane.record(`${type}StateEntered`, { name, input: jsonOf(await lane.settled(given())) });
+      lane.take(`${type}StateEntered`) ?? lane.record(`${type}StateEntered`, { name, input: jsonOf(given()) });
     lane.visits++;
     lane.current = { name, type };
     const left = lane.takeExit();
@@ -60,7 +51,7 @@ export const runStates = async (
     lane.current = undefined;
     if (step.next === undefined) return step.output;
     name = step.next;
-    given = async () => step.output;
+    given = () => step.output;
   }
 };
 
@@ -87,58 +78,21 @@ const runState = async (visit: Visit): Promise<Step> => {
   const { lane, state, input } = visit;
   switch (state.Type) {
     case 'Pass': {
-      const effective = await effectiveInput(state, input, visit.place());
-      const result = 'Result' in state ? state.Result : effective;
-      return { output: await lane.settled(stateOutput(state, input, result, visit.place())), next: state.Next };
+      const result = effectiveInput(state, input, visit.place());
+      return { output: stateOutput(state, input, result, visit.place()), next: state.Next };
     }
     case 'Succeed':
-    case 'Wait': {
-      const effective = await lane.settled(selectInput(state, input, visit.place()));
-      if (state.Type === 'Wait') await lane.sleepUntil(await waitsUntil(visit, effective));
-      return { output: await lane.settled(selectOutput(state, effective, visit.place())), next: state.Next };
-    }
+      return { output: input };
     case 'Choice':
-      return lane.settled(choose(state, input, visit.place()));
-    case 'Fail': {
-      const error = await failText(visit, state.Error, state.ErrorPath);
-      const cause = await failText(visit, state.Cause, state.CausePath);
-      throw new Failure({ error, cause }, lane.recorder.now());
-    }
+      return { output: input, next: choose(state, input, visit.place()) };
+    case 'Fail':
+      throw new Failure({ error: state.Error, cause: state.Cause }, lane.recorder.now());
     case 'Task':
     case 'Map':
-    case 'Parallel':
       return runAttempts(visit);
     default:
       throw runtimeFailure(`Unknown state type ${state.Type satisfies never}`, visit.place());
   }
-};
-
-const failText = async (visit: Visit, text?: string, path?: string): Promise<string | undefined> => {
-  if (path === undefined) return text;
-  const value = await visit.lane.settled(evaluate(path, visit.input, visit.place()));
-  if (typeof value !== 'string') throw runtimeFailure(`${path} is not a string`, visit.place());
-  return value;
-};
-
-/** RFC 3339 with seconds and time zone, which Date.parse does not enforce. */
-const timestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/;
-
-const waitsUntil = async (visit: Visit, effective: unknown): Promise<number> => {
-  const { lane, state, entered } = visit;
-  const valueAt = async (path: string) => lane.settled(evaluate(path, effective, visit.place()));
-  const seconds = state.SecondsPath === undefined ? state.Seconds : await valueAt(state.SecondsPath);
-  if (seconds !== undefined) {
-    if (!Number.isInteger(seconds) || (seconds as number) < 0) {
-      throw runtimeFailure(`${jsonOf(seconds)} is not a number of seconds to wait`, visit.place());
-    }
-    // A redriven execution starts the wait again.
-    return Math.max(entered.at, lane.recorder.redriven) + (seconds as number) * 1000;
-  }
-  const time = state.TimestampPath === undefined ? state.Timestamp : await valueAt(state.TimestampPath);
-  if (typeof time !== 'string' || !timestamp.test(time) || Number.isNaN(Date.parse(time))) {
-    throw runtimeFailure(`${jsonOf(time)} is not an ISO 8601 time to wait for`, visit.place());
-  }
-  return Date.parse(time);
 };
 
 /** A state with Retry and Catch. Attempts from before a restart are replayed without waiting. */
@@ -150,8 +104,8 @@ const runAttempts = async (visit: Visit): Promise<Step> => {
     try {
       const result = ofTask
         ? await attemptTask(visit, retries.count)
-        : await attemptBranches(visit, retries.count, runStates);
-      return { output: await lane.settled(stateOutput(state, input, result, visit.place())), next: state.Next };
+        : await attemptItems(visit, retries.count, runStates);
+      return { output: stateOutput(state, input, result, visit.place()), next: state.Next };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       const delay = retries.next(error.fields);
@@ -159,14 +113,11 @@ const runAttempts = async (visit: Visit): Promise<Step> => {
         if (!lane.replaying) await lane.sleepUntil(error.at + delay);
         continue;
       }
-      if (!ofTask) lane.take(`${state.Type}StateFailed`) ?? lane.record(`${state.Type}StateFailed`);
+      if (!ofTask) lane.take('MapStateFailed') ?? lane.record('MapStateFailed');
       const catcher = catcherOf(state.Catch, error.fields, ofTask);
       if (!catcher) throw error;
       const merge = { ResultPath: catcher.ResultPath } as State;
-      return {
-        output: await lane.settled(stateOutput(merge, input, errorOutput(error.fields), visit.place())),
-        next: catcher.Next,
-      };
+      return { output: stateOutput(merge, input, errorOutput(error.fields), visit.place()), next: catcher.Next };
     }
   }
 };

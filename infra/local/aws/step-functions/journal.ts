@@ -1,4 +1,6 @@
-import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
+import type { SQLInputValue } from 'node:sqlite';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import type { Database } from '#infra/local/host/database.ts';
 
 /**
  * A line of an execution's journal: an event of its history, or (with id 0) a fact that only a restart needs. Only the
@@ -18,77 +20,112 @@ export interface Line {
   note?: Record<string, unknown>;
 }
 
-/** Lines up to the first incomplete one: a process may be killed while it writes. */
-const parse = (text: string): { lines: Line[]; bytes: number } => {
-  const lines: Line[] = [];
-  let from = 0;
-  for (let end = text.indexOf('\n'); end !== -1; from = end + 1, end = text.indexOf('\n', from)) {
-    try {
-      lines.push(JSON.parse(text.slice(from, end)) as Line);
-    } catch {
-      break;
-    }
+/** The journals of all executions: in parts, and as one deflated text once an execution has ended. */
+export class Journals {
+  readonly #db: Database;
+
+  constructor(db: Database) {
+    this.#db = db;
+    db.define(
+      `CREATE TABLE IF NOT EXISTS journals (arn TEXT NOT NULL, part INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (arn, part)) STRICT, WITHOUT ROWID;
+       CREATE TABLE IF NOT EXISTS ended_journals (arn TEXT NOT NULL UNIQUE, deflated BLOB NOT NULL) STRICT`,
+    );
   }
-  return { lines, bytes: Buffer.byteLength(text.slice(0, from)) };
-};
 
-const textOf = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
+  /** Empty if there is none. */
+  read(executionArn: string): Line[] {
+    return this.#textOf(executionArn)
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Line);
   }
-};
 
-/** Empty if there is no such journal. */
-export const readJournal = (file: string): Line[] => parse(textOf(file)).lines;
+  append(executionArn: string, lines: string): void {
+    this.#write('INSERT INTO journals SELECT :arn, COALESCE(MAX(part), 0) + 1, :lines FROM journals WHERE arn = :arn', {
+      arn: executionArn,
+      lines,
+    });
+  }
 
-/** Also cuts off an incomplete last line, so that appended lines can be read. */
-export const repairJournal = (file: string): Line[] => {
-  const text = textOf(file);
-  const { lines, bytes } = parse(text);
-  if (bytes < Buffer.byteLength(text)) truncateSync(file, bytes);
-  return lines;
-};
+  /** After the end of an execution: a fifth of the size. */
+  compress(arn: string): void {
+    const deflated = deflateRawSync(this.#textOf(arn));
+    this.#db.write(() => {
+      this.#write('INSERT OR REPLACE INTO ended_journals VALUES (:arn, :deflated)', { arn, deflated });
+      this.#write('DELETE FROM journals WHERE arn = :arn', { arn });
+    });
+  }
 
-/**
- * Appends lines. Writes are synchronous, so that each line precedes its effects. There is no fsync: the process may
- * die, but the machine is trusted. The file is opened for each write, because thousands of executions may run.
- */
+  remove(arn: string): void {
+    this.#db.write(() => {
+      this.#write('DELETE FROM journals WHERE arn = :arn', { arn });
+      this.#write('DELETE FROM ended_journals WHERE arn = :arn', { arn });
+    });
+  }
+
+  /** Resolves when everything so far is on disk; rejects if it is lost. */
+  async written(): Promise<void> {
+    await this.#db.written();
+  }
+
+  /** Puts everything so far on disk. */
+  commit(): void {
+    this.#db.commit();
+  }
+
+  #write(sql: string, values: Record<string, SQLInputValue>): void {
+    this.#db.write(() => this.#db.statement(sql).run(values));
+  }
+
+  #textOf(arn: string): string {
+    const ended = this.#db.statement('SELECT deflated FROM ended_journals WHERE arn = ?').get(arn);
+    const parts = this.#db.statement('SELECT lines FROM journals WHERE arn = ? ORDER BY part').all(arn);
+    return [
+      ended ? inflateRawSync(ended.deflated as Uint8Array).toString() : '',
+      ...parts.map(({ lines }) => lines as string),
+    ].join('');
+  }
+}
+
+/** Appends lines to one journal. Effects of a line wait for `Journals.written`. */
 export class Journal {
-  readonly #file: string;
+  readonly #journals: Journals;
+  readonly #executionArn: string;
   readonly #onFailure: (error: Error) => void;
   #pending = '';
   #failed: Error | undefined;
 
   /** @param onFailure called once, after a failed write: the lines on disk count, and this journal accepts no more */
-  constructor(file: string, onFailure: (error: Error) => void) {
-    this.#file = file;
+  constructor(journals: Journals, executionArn: string, onFailure: (error: Error) => void) {
+    this.#journals = journals;
+    this.#executionArn = executionArn;
     this.#onFailure = onFailure;
   }
 
-  /** On disk at the next `flush`, or when the event loop is idle. */
+  /** Written at the next `flush`, or when the event loop is idle. */
   add(line: Line): void {
     if (this.#pending === '') setImmediate(() => this.#flushLater());
     this.#pending += `${JSON.stringify(line)}\n`;
   }
 
-  /**
-   * Call before any effect of the lines is visible outside. After a failed write there are no more writes: lines behind
-   * an incomplete one could not be read.
-   */
+  /** After a failed write there are no more writes. */
   flush(): void {
     if (this.#failed) throw this.#failed;
     if (this.#pending === '') return;
     try {
-      appendFileSync(this.#file, this.#pending);
+      this.#journals.append(this.#executionArn, this.#pending);
     } catch (error) {
-      this.#failed = error as Error;
-      this.#onFailure(this.#failed);
+      this.#fail(error as Error);
       throw error;
     }
     this.#pending = '';
+    this.#journals.written().catch((error: Error) => this.#fail(error));
+  }
+
+  #fail(error: Error): void {
+    if (this.#failed) return;
+    this.#failed = error;
+    this.#onFailure(error);
   }
 
   #flushLater(): void {

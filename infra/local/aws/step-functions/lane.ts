@@ -12,15 +12,13 @@ export interface Recorder {
   after(ms: number, run: () => void): () => void;
   flush(): void;
   context(): Context;
-  /** Time of the last redrive; 0 if there was none. */
-  readonly redriven: number;
 }
 
 /** Events outside the chain of previousEventId (seen on AWS). */
-const aside = /^(MapIteration(Succeeded|Failed|Aborted)|(Map|Parallel)StateSucceeded|.*StateAborted)$/;
+const aside = /^(MapIteration(Succeeded|Failed|Aborted)|MapStateSucceeded|.*StateAborted)$/;
 
 /**
- * One sequence of states: the execution's own, a branch of a Parallel, or an item of a Map. After a restart it first
+ * One sequence of states: the execution's own, or an item of a Map. After a restart it first
  * replays its recorded lines, then records new ones.
  */
 export class Lane {
@@ -30,7 +28,7 @@ export class Lane {
   /** `$$.Map`, inside a Map. */
   readonly map: Context['Map'];
   previous: number;
-  /** Number of states entered so far; names the lanes of a Map or Parallel. */
+  /** Number of states entered so far; names the lanes of a Map. */
   visits = 0;
   /** The state that was entered and not left. */
   current?: { name: string; type: string };
@@ -126,7 +124,7 @@ export class Lane {
     if (ms > 0) await this.wait<void>((done) => this.recorder.after(ms, () => done()));
   }
 
-  /** The result of an evaluation, unless the lane was halted meanwhile. */
+  /** The result, unless the lane was halted meanwhile. */
   async settled<T>(promise: Promise<T>): Promise<T> {
     const outcome = await promise.then(
       (value) => () => value,

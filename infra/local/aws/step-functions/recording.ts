@@ -8,15 +8,15 @@ export interface LaneRecording {
 }
 
 const endsAttempt =
-  /^(Execution(Failed|Aborted|TimedOut)|AttemptFailed|(Map|Parallel)StateFailed|MapIteration(Failed|Aborted)|.*StateAborted)$/;
+  /^(Execution(Failed|Aborted|TimedOut)|AttemptFailed|MapStateFailed|MapIteration(Failed|Aborted)|.*StateAborted)$/;
 
 /** A redriven execution resumes in the states that were entered and not left, with a new attempt. */
 const cutForRedrive = (lines: Line[]): Line[] => {
   const entered = lines.findLastIndex(({ type }) => type.endsWith('StateEntered'));
   const left = lines.findLastIndex(({ type }) => type.endsWith('StateExited'));
   if (entered <= left) return lines.slice(0, lines.findLastIndex(({ type }) => !endsAttempt.test(type)) + 1);
-  // Successful branches and items are kept, so the attempt of a Map or Parallel continues.
-  const started = lines.findLastIndex(({ type }) => type === 'MapStateStarted' || type === 'ParallelStateStarted');
+  // Successful items are kept, so the attempt of a Map continues.
+  const started = lines.findLastIndex(({ type }) => type === 'MapStateStarted');
   return lines.slice(0, Math.max(entered, started) + 1);
 };
 

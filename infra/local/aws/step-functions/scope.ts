@@ -3,7 +3,7 @@ export class Halted extends Error {
   override name = 'Halted';
 }
 
-/** The unit of cancellation: an execution, or one attempt of a Map or Parallel with its branches. */
+/** The unit of cancellation: an execution, or one attempt of a Map with its items. */
 export class Scope {
   #cancelled = false;
   readonly #hooks = new Set<() => void>();

@@ -58,7 +58,9 @@ export class StepFunctionsService {
     if (this.#closed) throw new AwsError('ServiceUnavailable', 'The platform is stopping', 503);
     const name = action.slice(action.lastIndexOf('.') + 1);
     if (!Object.hasOwn(this.#actions, name)) throw new AwsError('UnknownOperationException', `Unknown action ${name}`);
-    return this.#actions[name]!(input as Input);
+    const answer = await this.#actions[name]!(input as Input);
+    await this.#executions.written();
+    return answer;
   }
 
   /**

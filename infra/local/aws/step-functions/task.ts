@@ -1,5 +1,5 @@
 import { tokenResource } from './definition.ts';
-import { effectiveInput, evaluate, type Place, runtimeFailure, selectInput } from './evaluate.ts';
+import { effectiveInput, evaluate, type Place, runtimeFailure } from './evaluate.ts';
 import type { PendingTask } from './execution.ts';
 import { dataLimitExceeded, Failure, type FailureFields, tooLarge } from './failure.ts';
 import type { Line } from './journal.ts';
@@ -44,9 +44,9 @@ export const attemptTask = async (visit: Visit, retry: number): Promise<unknown>
     State: { Name: visit.name, EnteredTime: new Date(entered.at).toISOString(), RetryCount: retry },
     ...(token && { Task: { Token: token } }),
   });
-  const call = submitted ? undefined : await prepareCall(visit, place);
+  const call = submitted ? undefined : prepareCall(visit, place);
   if (!scheduled) {
-    const limits = await limitsOf(visit, place);
+    const limits = limitsOf(visit, place);
     const parameters = hide(call!.json, token);
     scheduled = lane.record(
       'TaskScheduled',
@@ -59,8 +59,8 @@ export const attemptTask = async (visit: Visit, retry: number): Promise<unknown>
 };
 
 /** Parameters, as JSON and as the function's payload. */
-const prepareCall = async (visit: Visit, place: Place): Promise<Call & { json: string }> => {
-  const parameters = await visit.lane.settled(effectiveInput(visit.state, visit.input, place));
+const prepareCall = (visit: Visit, place: Place): Call & { json: string } => {
+  const parameters = effectiveInput(visit.state, visit.input, place);
   const json = JSON.stringify(parameters);
   if (tooLarge(json)) throw new Failure({ ...dataLimitExceeded(visit.name), terminal: true }, place.now);
   // The function gets its own copy, so that no change reaches the execution.
@@ -69,20 +69,13 @@ const prepareCall = async (visit: Visit, place: Place): Promise<Call & { json: s
   return { json, functionArn: FunctionName, payload: Payload };
 };
 
-/** Paths refer to the state's input, before Parameters. */
-const limitsOf = async ({ lane, state, input }: Visit, place: Place): Promise<Limits> => {
-  const read = async (seconds: number | undefined, path: string | undefined) => {
-    if (path === undefined) return seconds;
-    const value = await lane.settled(selectInput(state, input, place).then((it) => evaluate(path, it, place)));
-    if (!Number.isInteger(value) || (value as number) <= 0) {
-      throw runtimeFailure(`${path} is ${JSON.stringify(value)}, not a positive number of seconds`, place);
-    }
-    return value as number;
-  };
-  return {
-    timeoutInSeconds: await read(state.TimeoutSeconds, state.TimeoutSecondsPath),
-    heartbeatInSeconds: await read(state.HeartbeatSeconds, state.HeartbeatSecondsPath),
-  };
+/** The path refers to the state's input, before Parameters. */
+const limitsOf = ({ state, input }: Visit, place: Place): Limits => {
+  const { TimeoutSeconds, TimeoutSecondsPath: path, HeartbeatSeconds } = state;
+  const timeout = path === undefined ? TimeoutSeconds : (evaluate(path, input, place) as number);
+  if (path !== undefined && !(Number.isInteger(timeout) && (timeout as number) > 0))
+    throw runtimeFailure(`${path} is ${JSON.stringify(timeout)}, not a positive number of seconds`, place);
+  return { timeoutInSeconds: timeout, heartbeatInSeconds: HeartbeatSeconds };
 };
 
 interface Attempt {

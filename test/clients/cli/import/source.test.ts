@@ -71,10 +71,19 @@ it('a source has limited redirects, pages and response sizes', async () => {
   expect(round.seen).toHaveLength(4);
   const stays = await serve((_, response) => response.writeHead(201, { location: '/elsewhere' }).end('created'));
   expect(String(await new Source(stays.url, 's').bytes('/a', 100))).toBe('created');
+  const refused = await serve((_, response) => response.writeHead(400, { location: '/elsewhere' }).end());
+  await expect(new Source(refused.url, 's').bytes('/a', 100)).rejects.toThrow(/400/);
+  expect([stays.seen.length, refused.seen.length], 'not followed').toEqual([1, 1]);
   // The second page names itself as the next one.
   const paged = await serve(json({ data: [{ id: 'a', type: 'b' }], meta: { pagination: { 'next-page': 2 } } }));
   expect(await new Source(paged.url, 's').all('/organizations')).toHaveLength(2);
   expect(paged.seen.map(({ path }) => path.replace(/.*number.*=/, ''))).toEqual(['1', '2']);
+  await new Source(paged.url, 's').all('/runs?filter[status]=applied');
+  expect(paged.seen.slice(2).map(({ path }) => decodeURI(path))).toEqual([
+    '/api/v2/runs?filter[status]=applied&page[size]=100&page[number]=1',
+    '/api/v2/runs?filter[status]=applied&page[size]=100&page[number]=2',
+  ]);
+  expect(decodeURI(paged.seen[0]?.path ?? '')).toBe('/api/v2/organizations?page[size]=100&page[number]=1');
   const large = await serve((_, response) => response.end(Buffer.alloc(5000)));
   await expect(new Source(large.url, 's').bytes('/a', 1000)).rejects.toThrow(/larger than 1000 bytes/);
 });

@@ -28,7 +28,7 @@ describe('a run that waits for a decision', () => {
     await seesStatus(page, 'Discarded');
     await page.getByText('Not today').waitFor();
     expect((await client.run(run.id)).attributes.status).toBe('discarded');
-    expect(await page.getByLabel('Actions').count()).toBe(0);
+    await page.getByLabel('Actions').waitFor({ state: 'detached' });
   });
 
   it('is confirmed from the keyboard alone', async () => {
@@ -52,6 +52,8 @@ describe('a run that waits for a decision', () => {
     await page.getByRole('button', { name: 'Confirm & Apply' }).click();
     await page.getByRole('dialog').getByText('This destroys 2 resources').waitFor();
     await page.keyboard.press('Escape');
+    // Its button has the same name as that of the run.
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect((await client.run(run.id)).attributes.status).toBe('planned');
     await page.getByRole('button', { name: 'Confirm & Apply' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Confirm & Apply' }).click();
@@ -84,7 +86,7 @@ describe('a run that waits for a decision', () => {
 describe('a run in progress', () => {
   it('is canceled', async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
-    const run = await startRun(workspace, { 'main.tf': resources(['a'], 30) });
+    const run = await startRun(workspace, { 'main.tf': resources(['a'], 600) });
     await untilStatus(run, 'applying');
     const page = await visit(runPath(workspace.attributes.name, run.id));
     await page.getByRole('button', { name: 'Cancel Run' }).click();
@@ -139,7 +141,7 @@ describe('a workspace', () => {
     await page.getByLabel(`Type ${renamed} to confirm`).fill(renamed);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
-    expect(await page.getByText(renamed).count()).toBe(0);
+    await expect.poll(() => page.getByText(renamed).count()).toBe(0);
   });
 });
 

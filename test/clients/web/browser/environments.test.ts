@@ -44,11 +44,11 @@ it('an environment is stopped and started, with its log and a link to its run', 
   const page = await visit(`/app/${organization}/environments`);
   await page.getByRole('link', { name: dev }).click();
   await seesStatus(page, 'running');
-  expect(await page.title()).toBe(`running: ${dev} · stepform`);
+  await expect.poll(() => page.title()).toBe(`running: ${dev} · stepform`);
   await page.getByRole('button', { name: 'Stop', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Stop environment' }).click();
-  await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
   await seesStatus(page, 'stopped');
+  await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   const dialog = page.getByRole('dialog');
   if (coder) {
@@ -56,14 +56,17 @@ it('an environment is stopped and started, with its log and a link to its run', 
     await dialog.getByLabel('size').fill('20');
   }
   await dialog.getByRole('button', { name: 'Start environment' }).click();
-  await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
   await seesStatus(page, 'running');
+  await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
   await page.getByRole('link', { name: 'View run' }).click();
   await seesStatus(page, 'Applied');
   // Its workspace names the environment that it belongs to.
   await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
   await page.getByText(/^environment \S+\/\S+$/).waitFor();
   await page.goto(`/app/${organization}/workspaces?search=${dev}`);
+  await page.getByText(/of environments and templates/).waitFor();
+  expect(await page.getByRole('list', { name: 'Workspaces' }).getByRole('listitem').count()).toBe(0);
+  await page.getByRole('button', { name: 'Show workspaces of environments' }).click();
   await page
     .getByRole('list', { name: 'Workspaces' })
     .getByText(/^environment \S+\/\S+$/)
@@ -91,7 +94,7 @@ it('an invalid parameter is rejected before anything is stopped', async () => {
 
 it('an environment is found by name with the keyboard', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
-  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Templates' }).waitFor();
+  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Environments' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').fill(dev);
   await page.getByRole('option', { name: `${dev} environment` }).waitFor();
@@ -131,13 +134,15 @@ it('a version is promoted, an environment updated to it, and deleted', async () 
   await page.getByText('outdated', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Update', exact: true }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Update environment' }).click();
-  await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached' });
+  // It stops, and starts again.
+  await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached', timeout: 100_000 });
+  await seesStatus(page, 'running', 60_000);
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(`Type ${dev} to confirm`).fill(dev);
   await dialog.getByRole('button', { name: 'Delete environment' }).click();
   await seesStatus(page, 'deleted');
-});
+}, 300_000);
 
 it('an environment is created from a template, and its build can be canceled until it has ended', async () => {
   const page = await visit(`/app/${organization}/templates/${template.id}`);
@@ -152,7 +157,7 @@ it('an environment is created from a template, and its build can be canceled unt
   await page.getByRole('heading', { name }).waitFor();
   await page.getByRole('button', { name: 'Cancel build' }).waitFor();
   await seesStatus(page, 'running');
-  expect(await page.getByRole('button', { name: 'Cancel build' }).count()).toBe(0);
+  await page.getByRole('button', { name: 'Cancel build' }).waitFor({ state: 'detached' });
 });
 
 it('every environment view is accessible on every screen', async () => {
@@ -186,6 +191,7 @@ it('templates are offered to users with permission to create them', async () => 
   const page = await visit(`/app/${name}/workspaces`);
   const side = page.getByRole('navigation', { name: 'Organization' });
   // The template's owner can create the first environment.
+  await side.getByRole('link', { name: 'Environments' }).click();
   await side.getByRole('link', { name: 'Templates' }).click();
   await page.getByText('No templates yet').waitFor();
 });

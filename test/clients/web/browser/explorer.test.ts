@@ -48,7 +48,17 @@ it('a query is filtered, sorted, saved as a view and exported', async () => {
   await table.getByRole('button', { name: 'Workspace' }).first().click();
   await table.getByRole('button', { name: 'Workspace' }).first().click();
   await expect.poll(() => table.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
-  await expect.poll(() => table.getByRole('row').filter({ hasText: names[0] }).innerText()).toContain('applied');
+  await expect.poll(() => table.getByRole('row').filter({ hasText: names[0] }).innerText()).toContain('Applied');
+
+  // A name of 90 characters leaves all columns on screen.
+  await page.setViewportSize({ width: 1440, height: 900 });
+  await client.createWorkspace(organization, `${common}-${'x'.repeat(89 - common.length)}`);
+  await page.reload();
+  await table.getByText('4 rows').waitFor();
+  expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+  await client.call('DELETE', `/organizations/${organization}/workspaces/${common}-${'x'.repeat(89 - common.length)}`);
+  await page.reload();
+  await table.getByText('3 rows').waitFor();
 
   await page.getByRole('button', { name: 'Save view' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill(common);

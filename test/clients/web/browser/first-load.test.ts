@@ -85,7 +85,7 @@ it('a page that is older than the platform reloads at its new address', async ()
   await page.route(lazyPart, (route) => route.fulfill(gone));
   await page.route(/\/app$/, (route) => route.fulfill({ contentType: 'text/html', body: 'page-NEW.js' }));
   const reloaded = page.waitForEvent('domcontentloaded');
-  await page.getByRole('link', { name: 'Teams' }).click();
+  await page.getByRole('link', { name: 'Access' }).click();
   await reloaded;
   await page.unroute(lazyPart);
   await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();
@@ -99,7 +99,7 @@ it('loading parts keep their place in the layout', async () => {
     await promise;
     await route.continue();
   });
-  await page.getByRole('link', { name: 'Teams' }).click();
+  await page.getByRole('link', { name: 'Access' }).click();
   await page.locator('.skeleton').waitFor();
   resolve();
   await page.getByRole('heading', { name: 'Teams', exact: true }).waitFor();

@@ -2,12 +2,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { newName } from '#test/e2e/support/world.ts';
 import { platform, seesStatus, visit } from './support/reader.ts';
 
 /** From an empty organization to an apply by clicks alone, with real terraform. */
 
 let folder: string;
+const shared = newSharedFolder('first-run-');
+/** The apply continues once this file exists. */
+const go = () => join(shared, 'go');
 beforeAll(async () => {
   folder = join(await mkdtemp(join(tmpdir(), 'stepform-folder-')), 'network');
   const { mkdir } = await import('node:fs/promises');
@@ -18,7 +22,7 @@ beforeAll(async () => {
 resource "terraform_data" "network" {
   input = var.region
   provisioner "local-exec" {
-    command = "for i in 1 2 3 4 5 6; do echo step $i; sleep 0.25; done"
+    command = "echo step 1; until [ -e ${go()} ]; do sleep 0.1; done; echo step 2"
   }
 }
 output "region" { value = terraform_data.network.output }
@@ -30,7 +34,7 @@ output "key" {
   );
   await writeFile(join(folder, 'terraform.tfstate'), 'never to be uploaded');
 });
-afterAll(() => rm(join(folder, '..'), { recursive: true, force: true }));
+afterAll(() => Promise.all([join(folder, '..'), shared].map((path) => rm(path, { recursive: true, force: true }))));
 
 it('a newcomer is led from an empty organization to outputs', async () => {
   const organization = newName('org');
@@ -74,8 +78,12 @@ it('a newcomer is led from an empty organization to outputs', async () => {
   await page.getByRole('button', { name: 'Confirm & Apply' }).click();
 
   // Lines appear while the apply is still running.
-  await page.getByLabel('Lines of the apply').getByText('step 2').waitFor();
+  await page
+    .getByLabel('Lines of the apply')
+    .getByText(/: step 1$/)
+    .waitFor({ timeout: 60_000 });
   await seesStatus(page, 'Applying');
+  await writeFile(go(), '');
   await seesStatus(page, 'Applied');
   await page.getByText('Looks good to me').waitFor();
   expect(await page.getByRole('button', { name: 'Confirm & Apply' }).count()).toBe(0);
@@ -89,5 +97,10 @@ it('a newcomer is led from an empty organization to outputs', async () => {
   await page.getByRole('link', { name: 'Compare with the previous state' }).click();
   await page.getByText('terraform_data.network').waitFor();
   await page.getByLabel('You are here').getByRole('link', { name: organization }).click();
-  await page.getByRole('link', { name: /network.*1 resource.*Applied/s }).waitFor();
+  await page.getByText('All well').waitFor();
+  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Workspaces' }).click();
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: /network.*1 resource.*Applied/s })
+    .waitFor();
 });

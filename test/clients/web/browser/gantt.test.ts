@@ -1,9 +1,16 @@
-import { expect, it } from 'vitest';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { client, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { organization, runPath, seesStatus, visit } from './support/reader.ts';
 
 /** An apply as a chart: resources in progress, their duration, and what they waited for. */
 
+const folder = newSharedFolder('gantt-');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** The second resource is created until this file exists. */
+const go = join(folder, 'go');
 const pair = `resource "terraform_data" "network" {
   provisioner "local-exec" {
     command = "sleep 1"
@@ -12,7 +19,7 @@ const pair = `resource "terraform_data" "network" {
 resource "terraform_data" "database" {
   input = terraform_data.network.id
   provisioner "local-exec" {
-    command = "echo hello; sleep 4"
+    command = "echo hello; until [ -e ${go} ]; do sleep 0.1; done"
   }
 }`;
 
@@ -21,8 +28,9 @@ it('an apply is drawn while it runs; a bar links to its line, and the slowest sh
   const run = await startRun(workspace, { 'main.tf': pair }, { 'auto-apply': true });
   const page = await visit(runPath(workspace.attributes.name, run.id));
   const picture = page.getByRole('region', { name: 'Resources of the apply over time' });
-  await picture.getByRole('link', { name: /terraform_data.network created/ }).waitFor();
+  await picture.getByRole('link', { name: /terraform_data.network created/ }).waitFor({ timeout: 60_000 });
   await picture.getByRole('link', { name: /terraform_data.database creating/ }).waitFor();
+  writeFileSync(go, '');
   await untilFinal(run);
   await seesStatus(page, 'Applied');
   await page.getByRole('heading', { name: 'Apply' }).click();

@@ -48,7 +48,7 @@ it('another assessment is offered after one without a result, but not while one 
   const button = page.getByRole('button', { name: 'Assess' });
   // A run replaced the assessment: the workspace still reports it in progress for a moment, and there is no result.
   let startedAt: string | null = null;
-  await page.route(/\/workspaces\/[^/?]+\?include=current_run$/, async (route) => {
+  await page.route(/\/workspaces\/[^/?]+\?include=current_run,/, async (route) => {
     const response = await route.fetch();
     const body = await response.json();
     body.data.attributes['assessment-started-at'] = startedAt;

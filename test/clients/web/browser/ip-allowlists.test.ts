@@ -10,6 +10,7 @@ import { client, organization, platform, visit } from './support/reader.ts';
 it('an IP allowlist is created, gets ranges, and is deleted', async () => {
   const name = newName('Office');
   const page = await visit(`/app/${organization}/overview`);
+  await page.getByRole('link', { name: 'Access' }).click();
   await page.getByRole('link', { name: 'IP allowlists' }).click();
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'New IP allowlist' }).click();

@@ -18,6 +18,7 @@ it('the palette goes to a workspace, its tabs and a run by name without a mouse'
   await page.getByRole('heading', { name, exact: true }).waitFor();
   await page.keyboard.press('Control+k');
   await field.fill('variab');
+  await dialog.getByRole('option', { name: /^Variables/, selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/workspaces/${name}/variables`);
   await page.keyboard.press('Control+k');
@@ -74,7 +75,7 @@ it('the tab’s title shows an errored run, which is retried with the same optio
   );
   const page = await visit(runPath(workspace.attributes.name, run.id));
   await seesStatus(page, 'Plan Errored');
-  expect(await page.title()).toMatch(/^Plan Errored: /);
+  await expect.poll(() => page.title()).toMatch(/^Plan Errored: /);
   expect(await page.locator('link[rel=icon]').getAttribute('href')).toMatch(/\.svg#bad$/);
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.getByRole('heading', { name: `Retry: ${run.attributes.message}` }).waitFor();

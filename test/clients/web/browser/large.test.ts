@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
+import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
 import { longestFrame, waitAfter } from './support/measure.ts';
 import { enlarge } from './support/operator.ts';
 import { client, platform, runPath, visit } from './support/reader.ts';
@@ -9,28 +10,87 @@ import { client, platform, runPath, visit } from './support/reader.ts';
 
 const lines = 100_000;
 let path: string;
+/** A run whose plan failed. */
+let failed: string;
 
 beforeAll(async () => {
   operate(platform);
-  const workspace = await newWorkspace();
+  const [workspace, other] = [await newWorkspace(), await newWorkspace()];
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   await enlarge(run.id, { lines, resources: 2_000 });
   path = runPath(workspace.attributes.name, run.id);
+  const broken = await untilFinal(await startRun(other, { 'main.tf': 'output "a" { value = nothing.here }' }));
+  await enlarge(broken.id, { lines, resources: 1, ending: ['╷', '│ Error: No such reference', '╵', ''] });
+  failed = runPath(other.attributes.name, broken.id);
 });
 
+/** Counts the bytes of logs of plans that are read from now on, and of their responses. */
+const countLogBytes = (page: Page): { read: number; sent: number } => {
+  const counted = { read: 0, sent: 0 };
+  page.on('response', async (response) => {
+    if (!/\/logs\/.*\/plan\//.test(response.url())) return;
+    counted.sent += Number(response.headers()['content-length']);
+    counted.read += (await response.body()).length;
+  });
+  return counted;
+};
+
+const part = 262_144;
+const visibleLines = (page: Page) => page.locator('.log .line');
+
 describe('a log of 100,000 lines', () => {
-  it('is read, searched and scrolled without freezing, with few rows rendered', async () => {
+  it('is read as far as it is looked at', async () => {
     const page = await visit(path);
-    const shown = await waitAfter(
-      page,
-      () => page.getByRole('button', { name: 'Output', exact: true }).click(),
-      () => /100,000 lines/.test(document.querySelector('.log-bar')?.textContent ?? ''),
-    );
-    expect(shown).toBeLessThan(60_000);
-    expect(await page.locator('.log .line').count()).toBeLessThan(200);
+    const counted = countLogBytes(page);
+    await page.getByRole('button', { name: 'Output', exact: true }).click();
+    await page.getByText('First 262.1 KB of 7.3 MB').waitFor();
+    await visibleLines(page).getByText('line 1 of a').waitFor();
+    await expect.poll(() => counted.read).toBe(part);
+    expect(counted.sent).toBeLessThan(part / 4);
+
+    await page.locator('.log').evaluate((log) => log.scrollTo(0, log.scrollHeight));
+    await page.getByText('First 524.3 KB of 7.3 MB').waitFor();
+
+    await page.getByRole('button', { name: 'Jump to end' }).click();
+    await visibleLines(page).getByText('line 100000 of a').waitFor();
+    await page.getByText('Last 262.1 KB of 7.3 MB').waitFor();
+    await page.getByLabel('Line 2 from the end').click();
+    expect(new URL(page.url()).hash).toBe('#plan--2');
+    await page.locator('.line.aimed', { hasText: 'line 99999 of a' }).waitFor();
+    // Lines above are added without a move of those on screen.
+    await page.locator('.log').evaluate((log) => log.scrollTo(0, 100));
+    await page.getByText('Last 524.3 KB of 7.3 MB').waitFor();
+    await page.getByLabel('Line 3580 from the end').waitFor();
+    await expect.poll(() => counted.read).toBe(4 * part);
 
     const search = page.getByLabel('Search the output of the plan');
-    await search.fill('line 99999 of');
+    await search.fill('line 54321 of');
+    await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
+    await page.locator('.log-bar').getByText('100,000 lines').waitFor();
+  });
+
+  it('of a failed plan opens at its error, without the lines before', async () => {
+    const page = await visit('/');
+    const counted = countLogBytes(page);
+    await page.goto(failed);
+    await page.locator('.line.aimed', { hasText: 'Error: No such reference' }).waitFor();
+    // The first part has the size.
+    await expect.poll(() => counted.read).toBeGreaterThanOrEqual(2 * part);
+    expect(counted.read).toBeLessThan(3 * part);
+  });
+
+  it('is searched, scrolled and folded without freezing, with few rows rendered', async () => {
+    const page = await visit(path);
+    await page.getByRole('button', { name: 'Output', exact: true }).click();
+    const search = page.getByLabel('Search the output of the plan');
+    const found = await waitAfter(
+      page,
+      () => search.fill('line 99999 of'),
+      () => document.querySelector('.line.aimed') !== null,
+    );
+    expect(found).toBeLessThan(60_000);
+    await page.locator('.log-bar').getByText('100,000 lines').waitFor();
+    expect(await visibleLines(page).count()).toBeLessThan(200);
     await search.press('Enter');
     await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
     // A line can be linked to without a mouse, too.
@@ -43,7 +103,7 @@ describe('a log of 100,000 lines', () => {
     await page.getByRole('button', { name: 'Fold by resource' }).click();
     const fold = page.getByRole('button', { name: 'terraform_data.x, 100000 lines' });
     await fold.waitFor();
-    expect(await page.locator('.log .line').count()).toBe(1);
+    expect(await visibleLines(page).count()).toBe(1);
     expect(await fold.getAttribute('aria-expanded')).toBe('false');
     // The search finds lines in folded groups.
     await search.fill('line 54321 of');
@@ -51,11 +111,14 @@ describe('a log of 100,000 lines', () => {
     await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
   });
 
-  it('can be linked to by line', async () => {
+  it('can be linked to by line, from its beginning and from its end', async () => {
     const page = await visit(`${path}#plan-54321`);
     await page.locator('.line.aimed', { hasText: 'line 54321 of' }).waitFor();
-    await page.getByLabel('Line 54320').click();
-    expect(new URL(page.url()).hash).toBe('#plan-54320');
+    await page.getByLabel('Line 54320', { exact: true }).click();
+    await page.waitForURL(/#plan-54320$/);
+    const other = await visit(`${path}#plan--5000`);
+    await other.locator('.line.aimed', { hasText: 'line 95001 of' }).waitFor();
+    await other.getByText('Last 524.3 KB of 7.3 MB').waitFor();
   });
 });
 

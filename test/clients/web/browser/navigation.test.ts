@@ -35,13 +35,13 @@ it('the scroll position in a list of workspaces is restored', async () => {
       client.create(`/organizations/${organization}/workspaces`, 'workspaces', { name: `${common}-${i}` }),
     ),
   );
-  const page = await visit(`/app/${organization}/workspaces?search=${common}`);
+  const page = await visit(`/app/${organization}/workspaces?search=${common}&sort=name`);
   const last = page.getByRole('link', { name: `${common}-65` });
   await page.getByRole('button', { name: 'Show all' }).or(last).first().scrollIntoViewIfNeeded();
   await last.scrollIntoViewIfNeeded();
   await last.click();
   await page.getByRole('heading', { name: `${common}-65` }).waitFor();
-  expect(await page.evaluate(() => scrollY)).toBe(0);
+  await expect.poll(() => page.evaluate(() => scrollY)).toBe(0);
   await page.goBack();
   await expect.poll(() => last.isVisible()).toBe(true);
   await expect

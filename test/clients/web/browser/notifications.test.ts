@@ -65,7 +65,7 @@ it('a user is notified about their run that needs a decision, with a link', asyn
   await looked;
   await dialog.getByText('Notifications are on in this browser.').waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
-  expect((await shown(page)).map(({ title }) => title)).toEqual(['Notifications are on']);
+  expect((await shown(page))[0]?.title).toBe('Notifications are on');
 
   const workspace = await newWorkspace();
   const run = await startRun(workspace, { 'main.tf': resources(['a']) });

@@ -21,7 +21,7 @@ it('a run without policies does not mention them', async () => {
 it('a policy check shows the failed rule, its reason, and the override with its comment', async () => {
   const workspace = await newWorkspace();
   await attachPolicy(workspace, 'soft-mandatory', { rule: hostile });
-  const run = await startRun(workspace, files);
+  const run = await untilStatus(await startRun(workspace, files), 'policy_override');
   const page = await visit(runPath(workspace.attributes.name, run.id));
   const panel = panelOf(page, 'Policy check');
   await panel.getByText('failed, can be overridden').waitFor();
@@ -56,12 +56,16 @@ it('policies of the post-plan stage are overridden in the same way', async () =>
   await client.act(run.id, 'discard');
 });
 
-it('a policy that cannot be evaluated shows the reason', async () => {
+it('a policy that cannot be evaluated shows the reason, and the status of its run leads to it', async () => {
   const workspace = await newWorkspace();
   await attachPolicy(workspace, 'mandatory', { rule: 'deny := 5' });
   const run = await untilFinal(await startRun(workspace, files));
-  const page = await visit(runPath(workspace.attributes.name, run.id));
+  const page = await visit(`${runPath(workspace.attributes.name, run.id)}#failed`);
   const panel = panelOf(page, 'Policies');
   await panel.getByText('Evaluation failed').waitFor();
+  await expect.poll(() => new URL(page.url()).hash).toBe('#policy-evaluation');
+  await panel.getByRole('heading', { name: 'Policies' }).click();
+  await expect.poll(() => panel.getAttribute('open')).toBe(null);
+  await page.getByRole('link', { name: 'Plan Errored · policy check' }).click();
   await panel.getByText(/data\.terraform\.sizes\.deny returned a number; return a set or a list/).waitFor();
 });

@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isAtHand, queryClient } from '#test/e2e/support/client-tools.ts';
 import { hasGo, withQueryProvider } from '#test/e2e/support/drift-provider.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { cloud, Terraform } from '#test/e2e/support/terraform.ts';
 import { until } from '#test/e2e/support/waiting.ts';
 import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
+import { isAtHand, newestClient } from '#test/hcp-clients/terraform.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { answerQuery } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
@@ -67,12 +67,12 @@ it('queries are started and listed, and results are searched and copied', async 
   await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
 });
 
-it.skipIf(!isAtHand(queryClient) || !hasGo)('the link that terraform query prints opens its results', async () => {
+it.skipIf(!isAtHand(newestClient) || !hasGo)('the link that terraform query prints opens its results', async () => {
   const folder = newSharedFolder('listed-');
   for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
-  const workspace = await newWorkspace({ 'terraform-version': queryClient.version });
+  const workspace = await newWorkspace({ 'terraform-version': newestClient.version });
   await client.setVariable(workspace.id, { key: 'folder', value: folder });
-  const here = new Terraform({ program: queryClient.path });
+  const here = new Terraform({ program: newestClient.path });
   await withQueryProvider(here.directory);
   here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
   here.write('main.tf', 'variable "folder" {\n  type = string\n}\n');

@@ -70,7 +70,7 @@ const tab = (page: Page, text: string) =>
 
 it('a module is published from a folder, documented, deprecated and published again', async () => {
   const page = await visit(`/app/${organization}/overview`);
-  await page.getByRole('link', { name: 'Modules', exact: true }).click();
+  await page.getByRole('link', { name: 'Registry', exact: true }).click();
   await page.getByRole('button', { name: 'Publish module' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill(name);
@@ -82,10 +82,11 @@ it('a module is published from a folder, documented, deprecated and published ag
   const size = page.getByRole('region', { name: 'Inputs' }).getByRole('row', { name: /size/ });
   await expect.poll(() => size.innerText()).toMatch(/How large it is[\s\S]*string[\s\S]*required/);
   await page.getByRole('region', { name: 'Outputs' }).getByText('What came of it').waitFor();
-  const block = await page.getByLabel('Configuration').innerText();
-  expect(block).toMatch(
-    new RegExp(`source  = "localterraform.com/${organization}/${name}/aws"\\s+version = "1.0.0"[\\s\\S]*size    = …`),
-  );
+  await expect
+    .poll(() => page.getByLabel('Configuration').innerText())
+    .toMatch(
+      new RegExp(`source  = "localterraform.com/${organization}/${name}/aws"\\s+version = "1.0.0"[\\s\\S]*size    = …`),
+    );
 
   await tab(page, 'Versions');
   await page.getByRole('button', { name: 'Publish version' }).click();
@@ -94,7 +95,7 @@ it('a module is published from a folder, documented, deprecated and published ag
   await dialog.getByRole('button', { name: 'Publish' }).click();
   const versions = page.getByRole('list', { name: 'Versions' });
   await versions.getByText('1.1.0').waitFor();
-  expect(await versions.locator('.title').allInnerTexts()).toEqual(['1.1.0', '1.0.0']);
+  await expect.poll(() => versions.locator('.title').allInnerTexts()).toEqual(['1.1.0', '1.0.0']);
   await page.getByRole('button', { name: 'Deprecate 1.0.0' }).click();
   await dialog.getByLabel('Reason').fill('use 1.1.0');
   await dialog.getByRole('button', { name: 'Deprecate' }).click();
@@ -216,6 +217,7 @@ const upgrades = async (page: Page, workspace: string, id: string): Promise<void
   if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, 'module-upgrade');
   await dialog.getByRole('button', { name: 'Plan upgrade' }).click();
   await page.getByRole('heading', { name: 'Upgrade of the module to version 2.0.0' }).waitFor();
+  await seesStatus(page, 'Needs Confirmation');
   await page.getByText('terraform_data.a').first().waitFor();
   expect((await client.get(`/workspaces/${id}`)).attributes['source-module-id']).toMatch(/1\.1\.0$/);
   const run = page.url();
@@ -226,7 +228,7 @@ const upgrades = async (page: Page, workspace: string, id: string): Promise<void
   await seesStatus(page, 'Applied');
   await page.goto(overview);
   await module.getByText('2.0.0').waitFor();
-  expect(await module.getByText('newer version').count()).toBe(0);
+  await module.getByText('newer version').waitFor({ state: 'detached' });
 };
 
 it('users without permission to publish see the documentation without buttons', async () => {

@@ -22,13 +22,11 @@ it('a resource links to its dependencies and its changes; a plan shows the riski
   const page = await visit(runPath(name, waiting.id));
   const addresses = page.getByRole('region', { name: 'resources', exact: true }).locator('.address');
   await addresses.first().waitFor();
-  expect(await addresses.allInnerTexts()).toEqual([
-    'terraform_data.gone',
-    'terraform_data.policy',
-    'terraform_data.added',
-  ]);
+  await expect
+    .poll(() => addresses.allInnerTexts())
+    .toEqual(['terraform_data.gone', 'terraform_data.policy', 'terraform_data.added']);
   const row = page.getByRole('row', { name: /^input / });
-  expect(await row.locator('mark').allInnerTexts()).toEqual(['Deny', 'Permit']);
+  await expect.poll(() => row.locator('mark').allInnerTexts()).toEqual(['Deny', 'Permit']);
   await row
     .getByText(/unchanged lines/)
     .first()
@@ -47,10 +45,10 @@ it('a resource links to its dependencies and its changes; a plan shows the riski
   const details = page.getByRole('region', { name: 'Resource terraform_data.policy' });
   await details.getByRole('button', { name: 'terraform_data.node' }).waitFor();
   const runs = details.getByRole('list', { name: 'History' }).getByRole('link', { name: 'run', exact: true });
-  expect(await Promise.all((await runs.all()).map((link) => link.getAttribute('href')))).toEqual([
-    runPath(name, waiting.id),
-    runPath(name, applied.id),
-  ]);
+  // The history loads separately.
+  await expect
+    .poll(() => runs.evaluateAll((links) => links.map((link) => link.getAttribute('href'))))
+    .toEqual([runPath(name, waiting.id), runPath(name, applied.id)]);
   await details.getByRole('link', { name: 'What changed' }).first().click();
   await page.locator('.resource.aimed', { hasText: 'terraform_data.policy' }).waitFor();
 });

@@ -46,6 +46,7 @@ it('the mandatory task that failed the run is named', async () => {
   const notice = page.getByRole('alert').filter({ hasText: task.attributes.name });
   await notice.getByText('required to succeed').waitFor();
   await page.locator('.task-results').getByText('2 of 6 failed').waitFor();
+  expect(await page.getByRole('link', { name: 'Show the run task' }).getAttribute('href')).toBe('#tasks-pre_plan');
   await page.locator('.task-results .status.bad').waitFor();
 });
 

@@ -2,7 +2,10 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { operate } from '#test/e2e/support/operator.ts';
 import { newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
+import { wrongWith } from './support/accessibility.ts';
+import { newMember } from './support/operator.ts';
 import { client, newPage, organization, platform, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 
 describe('a token', () => {
@@ -55,6 +58,68 @@ describe('a token', () => {
   });
 });
 
+describe('typed text when the token is no longer valid', () => {
+  /** A form with typed text, in a session that has ended. */
+  const typedIn = async () => {
+    const workspace = await newWorkspace();
+    const { id: user } = await client.get('/account/details');
+    const created = await client.create(`/users/${user}/authentication-tokens`, 'authentication-tokens', {});
+    const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/variables`, {
+      token: created.attributes.token,
+    });
+    await page.getByRole('button', { name: 'Add variable' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a variable' });
+    await form.getByLabel('Name').fill('typed');
+    await form.getByLabel('Value', { exact: true }).fill('for an hour');
+    // Not before the click: a poll that notices it opens the dialog that covers the button.
+    let revoked = false;
+    await page.route('**/vars', async (route) => {
+      if (route.request().method() === 'POST' && !revoked) {
+        revoked = true;
+        await client.call('DELETE', `/authentication-tokens/${created.id}`);
+      }
+      await route.continue();
+    });
+    await form.getByRole('button', { name: 'Add variable' }).click();
+    const again = page.getByRole('dialog', { name: 'Sign in again' });
+    await again.getByText('Your token has expired or was revoked').waitFor();
+    return { page, workspace, form, again };
+  };
+
+  it('survives, and is saved once the same user has signed in over the page', async () => {
+    const { page, workspace, form, again } = await typedIn();
+    await page.keyboard.press('Escape');
+    await again.waitFor();
+    expect(await wrongWith(page, 'sign in again')).toEqual([]);
+    await again.getByLabel('API token').fill(platform.token);
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    await form.waitFor({ state: 'detached' });
+    const variables = await client.list(`/workspaces/${workspace.id}/vars`);
+    expect(variables.map(({ attributes }) => [attributes.key, attributes.value])).toEqual([['typed', 'for an hour']]);
+    await again.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  });
+
+  it('is neither shown to another user nor sent as that user', async () => {
+    operate(platform);
+    const { page, workspace, form, again } = await typedIn();
+    await again.getByLabel('API token').fill(await newMember(organization, 'write'));
+    await again.getByRole('button', { name: 'Sign in' }).click();
+    // The dialog has a button to sign out too.
+    await again.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await form.count()).toBe(0);
+    expect(await client.list(`/workspaces/${workspace.id}/vars`)).toEqual([]);
+  });
+
+  it('is gone after signing out', async () => {
+    const { page, form, again } = await typedIn();
+    await again.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    expect(await form.count()).toBe(0);
+  });
+});
+
 describe('one session for all tabs', () => {
   const other = async (page: Page, path: string): Promise<Page> => {
     const tab = await page.context().newPage();
@@ -101,6 +166,14 @@ describe('one session for all tabs', () => {
 });
 
 describe('addresses', () => {
+  it('outside of the page show that there is no such page, without signing in', async () => {
+    const page = await newPage();
+    expect((await page.goto('/nothing/here'))?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor();
+    await page.getByRole('link', { name: 'see your organizations' }).click();
+    await page.getByLabel('API token').waitFor();
+  });
+
   it('that the command line prints lead to the run', async () => {
     const workspace = await newWorkspace();
     const run = await untilConfirmable(

@@ -98,12 +98,12 @@ it('the second of two users who edit a project, team or workspace is warned, and
   await dialog.getByText('changed this just now').waitFor();
   await dialog.getByRole('button', { name: 'Reload' }).click();
   await dialog.getByRole('alert').waitFor({ state: 'detached' });
-  expect(await dialog.getByLabel('Description').inputValue()).toBe('by another');
+  await expect.poll(() => dialog.getByLabel('Description').inputValue()).toBe('by another');
   await dialog.getByLabel('Tags').fill('team = network\ncritical');
   await dialog.getByLabel('Execution').selectOption('local');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
-  await page.getByText('team = network').waitFor();
+  await page.getByText('team: network').waitFor();
   await page.getByText('Execution mode: local').waitFor();
   expect((await client.get(`/projects/${project.id}`)).attributes).toMatchObject({
     description: 'by another',
@@ -135,7 +135,7 @@ it('the second of two users who edit a project, team or workspace is warned, and
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByRole('checkbox', { name: 'Apply without confirmation', checked: true }).waitFor();
   await page.getByLabel('Execution').selectOption('agent');
-  await page.getByLabel('Tags').fill('one\nteam = network');
+  await page.getByLabel('Tags').fill('one\nteam: network');
   await page.getByRole('button', { name: 'Save settings' }).click();
   await page.getByText('Saved.').waitFor();
   const { attributes, relationships } = await client.get(`/workspaces/${workspace.id}`);
@@ -205,6 +205,23 @@ it('users without permission see neither the audit trail nor tokens', async () =
   expect(await page.getByText('Organization tokens').count()).toBe(0);
   await page.goto(`${settings}/audit-trail`);
   await page.getByText('can read its audit trail').waitFor();
+});
+
+it('an organization is renamed, and its former name answers with the new one', async () => {
+  const [former, next] = [newName('former'), newName('renamed')];
+  await client.create('/organizations', 'organizations', { name: former, email: 'a@b.test' });
+  const page = await visit(`/app/${former}/settings/general`);
+  await page.getByRole('button', { name: 'Rename organization' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('cloud blocks').waitFor();
+  await dialog.getByLabel('Name').fill(organization);
+  await dialog.getByRole('button', { name: 'Rename organization' }).click();
+  await dialog.getByText('has already been taken').waitFor();
+  await dialog.getByLabel('Name').fill(next);
+  await dialog.getByRole('button', { name: 'Rename organization' }).click();
+  await page.waitForURL(`**/app/${next}/settings/general`);
+  await page.getByRole('heading', { name: `Settings of ${next}` }).waitFor();
+  await expect(client.get(`/organizations/${former}`)).rejects.toThrow(`${former} is now ${next}`);
 });
 
 it('a deleted workspace is recovered or permanently deleted', async () => {

@@ -23,12 +23,19 @@ it('a workspace has a set’s variables, which its own ones override', async () 
     await dialog.getByRole('textbox', { name: 'Value' }).fill(value);
     await dialog.getByRole('button', { name: 'Add variable' }).click();
     await page.getByRole('cell', { name: value }).waitFor();
+    // Its button has the same name as that of the list, which may show the variable before the dialog has closed.
+    await dialog.waitFor({ state: 'detached' });
   }
   await page.getByLabel('Apply to a workspace').selectOption({ label: attributes.name });
   await page.getByRole('link', { name: attributes.name }).click();
   await page.getByRole('row', { name: /account.*123456789012.*from/s }).waitFor();
-  const rows = await page.getByRole('row', { name: 'region' }).allInnerTexts();
-  expect(rows.map((row) => [/of-the-\w+/.exec(row)?.[0], row.includes('overridden')])).toEqual([
+  const rows = async () =>
+    (await page.getByRole('row', { name: 'region' }).allInnerTexts()).map((row) => [
+      /of-the-\w+/.exec(row)?.[0],
+      row.includes('overridden'),
+    ]);
+  // The workspace's own variables load separately.
+  await expect.poll(rows).toEqual([
     ['of-the-workspace', false],
     ['of-the-set', true],
   ]);

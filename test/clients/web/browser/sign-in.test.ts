@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PlatformProcess } from '#test/e2e/support/platform.ts';
 import { Client, until } from '#test/e2e/support/waiting.ts';
 import { type Issuer, startIssuer } from '#test/support/issuer.ts';
-import { newPage } from './support/reader.ts';
+import { newPage, visit } from './support/reader.ts';
 
 /** Sign-in at a real provider, with a browser, and its consequences. */
 
@@ -50,6 +50,26 @@ it('sign-in returns to the previous page, leaves no secrets in the URL, and ends
   await until(ask, ({ status }) => status === 401);
 });
 
+it('after an expired session, sign-in happens in another tab, and typed text stays', async () => {
+  const { url } = platform.local;
+  const page = await newPage({ baseURL: url });
+  await page.goto('/app/organizations/new');
+  await page.getByRole('button', { name: 'Sign in with Example' }).click();
+  await page.getByLabel('Name').fill('typed');
+  const session = await sessionOf(page);
+  await fetch(`${url}/oauth/revoke`, { method: 'POST', body: new URLSearchParams({ token: session }) });
+  await page.getByLabel('E-mail').fill('o@example.test');
+  await page.getByRole('button', { name: 'Create organization' }).click();
+  const again = page.getByRole('dialog', { name: 'Sign in again' });
+  await again.getByText('Your session has expired').waitFor();
+  await again.getByRole('button', { name: 'Sign in with Example' }).click();
+  // The form is sent once the other tab has signed in. The platform lets only its owner create organizations.
+  await page.getByRole('alert').getByText('permission to create organizations').waitFor();
+  expect(await page.getByLabel('Name').inputValue()).toBe('typed');
+  await expect.poll(() => page.context().pages().length).toBe(1);
+  expect(await sessionOf(page)).toMatch(/^sfs_/);
+});
+
 it('sign-in connects the identity to the user who was signed in with a token', async () => {
   const { token, url } = platform.local;
   const page = await newPage({ baseURL: url });
@@ -72,10 +92,14 @@ it('invitations are shown, to accept or decline', async () => {
   await page.goto('/app');
   await page.getByRole('button', { name: 'Sign in with Example' }).click();
   await page.getByText('No organizations yet').waitFor();
-  for (const name of ['wanted', 'unwanted']) {
+  for (const name of ['wanted', 'unwanted'])
     await owner.create('/organizations', 'organizations', { name, email: 'o@example.test' });
-    await owner.create(`/organizations/${name}/organization-memberships`, 'organization-memberships', { email });
-  }
+  await owner.create('/organizations/unwanted/organization-memberships', 'organization-memberships', { email });
+  const inviting = await visit('/app/wanted/settings/members', { baseURL: url, token });
+  await inviting.getByRole('button', { name: 'Invite' }).click();
+  await inviting.getByRole('dialog').getByLabel('E-mail').fill(email);
+  await inviting.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+  await inviting.getByRole('listitem').filter({ hasText: email }).getByText('invited').waitFor();
   await page.reload();
   const invitations = page.getByRole('region', { name: 'Invitations' });
   await invitations.getByRole('button', { name: 'Join wanted', exact: true }).click();
@@ -83,7 +107,7 @@ it('invitations are shown, to accept or decline', async () => {
   await invitations.getByText(`to ${email}`).waitFor();
   // A user who declines is no member; a user with only one organization is redirected to it.
   await invitations.getByRole('button', { name: 'Decline unwanted', exact: true }).click();
-  await page.waitForURL(`${url}/app/wanted/workspaces`);
+  await page.waitForURL(`${url}/app/wanted/overview`);
   const ids = (await new Client(url, await sessionOf(page)).list('/organizations')).map(({ id }) => id);
   expect(ids).toEqual(['wanted']);
 });

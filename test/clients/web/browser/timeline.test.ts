@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Client } from '#clients/client/client.ts';
 import { newName, newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
-import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
+import { client, organization, platform, runPath, visit } from './support/reader.ts';
 
 /** Decisions and comments in a run's timeline, and lists with the number of search matches. */
 
@@ -12,18 +12,20 @@ it('the timeline keeps entries by users while those of a new status load, and sh
   await page.getByText(/^\d+\.\d+\.\d+ \(latest\)$/).waitFor();
   const queued = page.locator('.timeline li', { hasText: 'queued the run' });
   await queued.waitFor();
-  let release = () => {};
-  const held = new Promise<void>((resolve) => (release = resolve));
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const discarded = page.locator('main .status', { hasText: /^Discarded$/ });
   await page.route(/\/run-events/, async (route) => {
-    await held;
+    // The page sends one request at a time: a held poll of the former status would hold the new status too.
+    if ((await discarded.count()) > 0) {
+      asked.resolve();
+      await held.promise;
+    }
     await route.continue();
   });
-  const asked = page.waitForRequest(/\/run-events/);
   await client.act(run.id, 'discard');
-  await seesStatus(page, 'Discarded');
-  await asked;
+  await asked.promise;
   expect(await queued.count()).toBe(1);
-  release();
+  held.resolve();
   await page.locator('.timeline li', { hasText: 'discarded the run' }).waitFor();
   expect(await queued.count()).toBe(1);
 });
@@ -58,6 +60,20 @@ it('the timeline shows that a run was started from the command line', async () =
   await page.getByText(/from the command line/).waitFor();
 });
 
+it('the list of workspaces links each workspace, and the run that it shows', async () => {
+  const workspace = await newWorkspace();
+  const { name } = workspace.attributes;
+  const run = await startRun(workspace, { 'main.tf': resources(['a']) });
+  const page = await visit(`/app/${organization}/workspaces?search=${name}`);
+  const links = page.getByRole('list', { name: 'Workspaces' }).getByRole('link');
+  await links.nth(1).click();
+  await page.waitForURL(`**/workspaces/${name}/runs/${run.id}`);
+  await page.goBack();
+  // Anywhere else in the entry.
+  await page.getByText('0 resources').click({ force: true });
+  await page.waitForURL(`**/workspaces/${name}`);
+});
+
 it('the group filters count matching workspaces, in natural order', async () => {
   const common = newName('chips');
   await Promise.all([10, 2, 0].map((i) => client.createWorkspace(organization, `${common}-node${i}`)));
@@ -65,8 +81,9 @@ it('the group filters count matching workspaces, in natural order', async () => 
   const chip = page.getByRole('group', { name: 'Show only' }).getByRole('button');
   await expect.poll(() => chip.allInnerTexts()).toEqual(['Idle 3']);
   const names = page.getByRole('list', { name: 'Workspaces' }).getByRole('link', { name: new RegExp(common) });
-  const texts = await names.allInnerTexts();
-  expect(texts.map((text) => /node\d+/.exec(text)?.[0])).toEqual(['node0', 'node2', 'node10']);
+  await expect
+    .poll(async () => (await names.allInnerTexts()).map((text) => /node\d+/.exec(text)?.[0]))
+    .toEqual(['node0', 'node2', 'node10']);
   await page.getByLabel('Search by name').fill(`${common}-node2`);
   await expect.poll(() => chip.allInnerTexts()).toEqual(['Idle 1']);
 });

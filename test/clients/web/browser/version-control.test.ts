@@ -104,7 +104,7 @@ it('an admin changes what starts runs of a workspace', async () => {
     const { 'file-triggers-enabled': files, 'trigger-prefixes': prefixes, 'trigger-patterns': patterns } = attributes;
     return [files, prefixes, patterns, attributes['vcs-repo']['tags-regex'], attributes['speculative-enabled']];
   };
-  const until = (expected: unknown[]) => expect.poll(settings, { timeout: 10_000 }).toEqual(expected);
+  const until = (expected: unknown[]) => expect.poll(settings).toEqual(expected);
   await save('pushes that change files that match patterns', 'Patterns', '/modules/**/*\n*.tf\n');
   await until([true, [], ['/modules/**/*', '*.tf'], null, true]);
   await save('pushes that change files in the working directory', 'Other folders', 'modules/network');
@@ -159,7 +159,7 @@ it('the runs of a commit are listed by workspace, also by keyboard', async () =>
     const repo = { identifier: 'acme/fleet', 'oauth-token-id': token };
     await client.createWorkspace(organization, name, { 'queue-all-runs': true, 'vcs-repo': repo });
   }
-  await expect.poll(() => posted()?.description, { timeout: 60_000 }).toBe('2 workspaces: 2 planned');
+  await expect.poll(() => posted()?.description).toBe('2 workspaces: 2 planned');
   const page = await visit(new URL(posted().target_url).pathname);
   await page.getByRole('heading', { name: 'Grow the fleet' }).waitFor();
   expect(await page.getByRole('link', { name: sha.slice(0, 8) }).getAttribute('href')).toBe('https://forge.example/c');

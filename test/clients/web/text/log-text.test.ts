@@ -49,6 +49,17 @@ describe('a growing log', () => {
     expect(log.find('')).toEqual([]);
   });
 
+  it('paints errors of terraform init, and aims at the first one below their heading', () => {
+    const heading = 'Error: Terraform encountered problems during initialisation, including problems';
+    const log = read(framed(`${heading}\nError: Unclosed block\n`));
+    expect(log.firstError).toBe(1);
+    expect(log.bare(1)).toBe('Error: Unclosed block');
+    expect(log.pieces(1)).toEqual([
+      { text: 'Error: ', style: { colour: 1 } },
+      { text: 'Unclosed block', style: { bold: true } },
+    ]);
+  });
+
   it('takes 100,000 lines without a noticeable wait', () => {
     const text = Array.from({ length: 100_000 }, (_, i) => `\x1b[1mterraform_data.x (local-exec):\x1b[0m line ${i}`);
     // Processor time, because other programs may run on this machine.
@@ -56,6 +67,45 @@ describe('a growing log', () => {
     const log = read(framed(text.join('\n')));
     expect(log.find('line 99999')).toEqual([99_999]);
     expect(process.cpuUsage(began).user / 1000).toBeLessThan(3_000);
+  });
+});
+
+describe('a log that is read from its end', () => {
+  const backwards = (bytes: Uint8Array, cuts: number[] = []): LogText => {
+    const log = new LogText('plan', bytes.length);
+    const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort(
+      (a, b) => b - a,
+    );
+    for (const from of points.slice(1)) log.prepend(bytes.subarray(from, log.start));
+    return log;
+  };
+  const text = 'Plan: 3\nÜber „alles“ 🚀\r\n\n\x1b[31m│\x1b[0m Error: no\nlast';
+
+  it('has the same lines however it is split, and their numbers once it is whole', () => {
+    const expected = linesOf(read(framed(text)));
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+        const log = backwards(framed(text), cuts);
+        expect(linesOf(log)).toEqual(expected);
+        expect([log.closed, log.start, log.firstError]).toEqual([true, 0, 3]);
+        expect([log.numberOf(0), log.indexOf(2), log.indexOf(-1)]).toEqual([1, 1, 4]);
+      }),
+    );
+  });
+
+  it('counts lines from the end until then', () => {
+    const bytes = framed('one\ntwo\nError: three\nfour');
+    const log = new LogText('plan', bytes.length);
+    expect(log.prepend(bytes.subarray(bytes.length - 12))).toBe(1);
+    expect([linesOf(log), log.numberOf(0), log.indexOf(-1), log.indexOf(-2), log.indexOf(1)]).toEqual([
+      ['four'],
+      -1,
+      0,
+      undefined,
+      undefined,
+    ]);
+    log.prepend(bytes.subarray(6, log.start));
+    expect([linesOf(log), log.firstError, log.numberOf(0)]).toEqual([['Error: three', 'four'], 0, -2]);
   });
 });
 

@@ -74,17 +74,18 @@ describe('changes of a resource', () => {
     expect(rows({ ...change, after: change.before })).toEqual([]);
   });
 
-  it('name the attribute that forces the replacement, not others with the same prefix', () => {
+  it('name the attribute that forces the replacement first, not others with the same prefix', () => {
     expect(
       rows({
         actions: ['delete', 'create'],
-        before: { name: 'a', name_prefix: 'x', disk: { size: 1 } },
-        after: { name: 'b', name_prefix: 'y', disk: { size: 2 } },
+        before: { ami: 'a', name: 'a', name_prefix: 'x', disk: { size: 1 } },
+        after: { ami: 'b', name: 'b', name_prefix: 'y', disk: { size: 2 } },
         replace_paths: [['name'], ['disk']],
       }),
     ).toEqual([
       ['disk.size', '1', '2', 'forces'],
       ['name', '"a"', '"b"', 'forces'],
+      ['ami', '"a"', '"b"'],
       ['name_prefix', '"x"', '"y"'],
     ]);
   });

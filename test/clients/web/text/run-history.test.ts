@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Resource } from '#clients/client/client.ts';
-import { dailyLevels, dailyRuns, isStale, latestByWorkspace, workedMs } from '#clients/web/text/run-history.ts';
+import { dailyLevels, dailyRuns, isStale, workedMs } from '#clients/web/text/run-history.ts';
 
 const at = (hour: number, second = 0) => new Date(2030, 0, 15, hour, 0, second).toISOString();
 
@@ -84,14 +84,6 @@ it('the history calculates past resources and costs from the current ones', () =
     { date: '2030-01-15', resources: 9, monthlyCost: 30.5 },
   ]);
   expect(dailyLevels([applied(15, 1, 0)], parts, { resources: 1, days: 1, now })[0]?.monthlyCost).toBeUndefined();
-});
-
-it('the history keeps the last ten runs of each workspace, oldest first', () => {
-  const newestFirst = Array.from({ length: 12 }, () => run('applied', {}));
-  const other = run('applied', {}, { workspace: 'ws-2' });
-  const latest = latestByWorkspace([...newestFirst, other]);
-  expect(latest.get('ws-1')).toEqual(newestFirst.slice(0, 10).reverse());
-  expect(latest.get('ws-2')).toEqual([other]);
 });
 
 it.each([

@@ -1,28 +1,18 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newAgentKeys } from '#platform/net/forwarding/box.ts';
-import type { Api } from '#test/support/api.ts';
 import { Followed, push, sha } from '#test/version-control/support/followed.ts';
-import type { ForgeServer } from '#test/version-control/support/forge-server.ts';
 import { linkTo, newPool, type RunningForwarder, startForwarder } from './support.ts';
 
 /** Version control that only agents can reach: in these tests the platform itself may not call it. */
 
-let followed: Followed;
-let api: Api;
-let forge: ForgeServer;
 const running: RunningForwarder[] = [];
-beforeAll(async () => {
-  followed = await Followed.start();
-  ({ api, forge } = followed);
-});
-afterAll(() => followed.close());
+const followed = await Followed.start();
+const { api, forge } = followed;
 beforeEach(() => {
   followed.reset();
   delete process.env.OUTBOUND_ALLOWED_CIDRS;
 });
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((one) => one.stop()));
-});
+afterEach(() => Promise.all(running.splice(0).map((one) => one.stop())));
 
 const forward = async (token: string, origins = [forge.url]): Promise<RunningForwarder> => {
   const one = await startForwarder(api, token, origins);
@@ -77,7 +67,9 @@ describe('a connection through agents', () => {
   it('stores tokens so that only its agents can read them', async () => {
     const { pool } = await connected();
     const { queryAll } = await import('#platform/store/table.ts');
-    const rows = await queryAll({ pk: `APOOL#${pool.id}` });
+    const rows = await queryAll<{ expiresAt?: number }>({ pk: `APOOL#${pool.id}` });
+    const lifetimes = rows.flatMap(({ expiresAt }) => (expiresAt ? [expiresAt - Date.now() / 1000] : []));
+    for (const seconds of lifetimes) expect(Math.abs(seconds - 43_200), 'up to a day').toBeLessThan(43_201);
     const text = JSON.stringify(rows, (_, value) =>
       value instanceof Uint8Array || value?.type === 'Buffer'
         ? Buffer.from(value.data ?? value).toString('latin1')

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { deliverNotification } from '#platform/net/outbound/notification.ts';
 import type { Message } from '#run/notifications/message.ts';
-import { startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { startTaskServer, status } from '#test/support/task-server.ts';
 
-let server: TaskServer;
-beforeAll(async () => {
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  server = await startTaskServer();
-});
+process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+const server = await startTaskServer();
 beforeEach(() => {
   server.requests.length = 0;
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
 });
 
 const message: Message = { payload: {}, headline: '', facts: [], link: null, tone: 'neutral' };

@@ -3,32 +3,22 @@ import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { keepTls } from '#infra/local/host/tls.ts';
 import { download } from '#platform/net/outbound/download.ts';
 import { pinned, send } from '#platform/net/outbound/send.ts';
-import { hang, startTaskServer, status, type TaskServer } from '#test/support/task-server.ts';
+import { hang, startTaskServer, status } from '#test/support/task-server.ts';
 
-let server: TaskServer;
+process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
+const server = await startTaskServer();
 /** A server on another port, the target of redirects. */
-let other: TaskServer;
-
-beforeAll(async () => {
-  process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-  server = await startTaskServer();
-  other = await startTaskServer();
-});
+const other = await startTaskServer();
 beforeEach(() => {
   for (const each of [server, other]) {
     each.answer = status(200);
     each.requests.length = 0;
   }
   process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
-});
-afterAll(async () => {
-  delete process.env.OUTBOUND_ALLOWED_CIDRS;
-  await server.close();
-  await other.close();
 });
 
 const post = (url: string, limits = {}) =>

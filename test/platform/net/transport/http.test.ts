@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, expect, it, vi } from 'vitest';
 import { keepTls } from '#infra/local/host/tls.ts';
 import { isExpired, messageOf, RefusedError, TransportError } from '#platform/net/transport/errors.ts';
 import { send } from '#platform/net/transport/http.ts';
@@ -14,28 +14,22 @@ import { retryFor, retrying } from '#platform/net/transport/retry.ts';
 
 /** How runners and agents reach the platform. */
 
-let folder: string;
-let server: Server;
-let secure: ReturnType<typeof createSecureServer>;
-let certificate: string;
 let answer: RequestListener;
 const requests: { request: IncomingMessage; body: Buffer; port: number }[] = [];
 const listen = (one: Server): Promise<void> => new Promise((resolve) => one.listen(0, '127.0.0.1', resolve));
 const urlOf = (one: Server, protocol = 'http') => `${protocol}://127.0.0.1:${(one.address() as AddressInfo).port}/path`;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'transport-'));
-  const { cert, key } = await keepTls(folder);
-  certificate = String(cert);
-  const listener: RequestListener = async (request, response) => {
-    const port = request.socket.remotePort ?? 0;
-    requests.push({ request, body: await buffer(request), port });
-    answer(request, response);
-  };
-  server = createServer(listener);
-  secure = createSecureServer({ cert, key }, listener);
-  await Promise.all([listen(server), listen(secure)]);
-});
+const folder = mkdtempSync(join(tmpdir(), 'transport-'));
+const { cert, key } = await keepTls(folder);
+const certificate = String(cert);
+const listener: RequestListener = async (request, response) => {
+  const port = request.socket.remotePort ?? 0;
+  requests.push({ request, body: await buffer(request), port });
+  answer(request, response);
+};
+const server = createServer(listener);
+const secure: ReturnType<typeof createSecureServer> = createSecureServer({ cert, key }, listener);
+await Promise.all([listen(server), listen(secure)]);
 afterAll(() => {
   for (const one of [server, secure]) {
     one.closeAllConnections();

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Announcements of the operator to all signed-in users. */
 
-let api: Api;
-let stranger: string;
-beforeAll(async () => {
-  api = await startApi();
-  stranger = (await (await memberHelpers()).newUser('stranger')).token;
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const stranger = (await (await memberHelpers()).newUser('stranger')).token;
+afterEach(() => vi.useRealTimers());
 
 const values = { title: 'Maintenance', body: 'Tonight', style: 'warning', audience: 'authenticated_only' };
 const make = async (attributes: object = {}) =>

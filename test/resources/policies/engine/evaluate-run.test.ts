@@ -1,28 +1,20 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { archive, policyFiles, policySetOf, uploadVersion } from '#test/support/policies.ts';
 import { judgedRuns, noLargeMachines, planOf } from '#test/support/policy-runs.ts';
 
 /** Policies of runs, from their assignment to a workspace to the verdict. */
 
-let api: Api;
-let help: Awaited<ReturnType<typeof judgedRuns>>;
-let results: typeof import('#resources/policies/result-records.ts');
 // A folder of its own, so that leftover files can only come from here.
 const folder = mkdtempSync(join(tmpdir(), 'evaluate-'));
 process.env.TMPDIR = folder;
-beforeAll(async () => {
-  api = await startApi();
-  help = await judgedRuns(api);
-  results = await import('#resources/policies/result-records.ts');
-});
-afterAll(async () => {
-  await api.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const api = await startApi();
+const help = await judgedRuns(api);
+const results = await import('#resources/policies/result-records.ts');
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const detailsOf = async (runId: string, what: 'evaluation' | 'check') => {
   const stored = await results.getPolicyResult(runId, what);
@@ -179,7 +171,7 @@ describe('individually managed policies', () => {
   it('are evaluated separately: a broken one affects no other, and one without source fails', async () => {
     const run = await withPolicies(
       'opa',
-      ['package a\ndeny := []', 'package a\ndeny contains', undefined],
+      ['package a\ndeny := []', 'package a\ndeny := x if some x in [[], ["b"]]', undefined],
       'mandatory',
     );
     const { verdict, reason } = await help.evaluatePolicies(run);
@@ -212,4 +204,17 @@ it('evaluates the sets of a workspace by their kind', async () => {
   expect(run.checks).toEqual({ policyEvaluation: true, policyCheck: true });
   expect((await help.evaluatePolicies(run)).verdict).toBe('passed');
   expect((await help.checkPolicies(run)).verdict).toBe('hard_failed');
+});
+
+it('evaluates an agent-enabled set of kind sentinel at its levels', async () => {
+  const workspace = await api.workspace();
+  const workspaces = { data: [{ type: 'workspaces', id: workspace.id }] };
+  const settings = { kind: 'sentinel', 'agent-enabled': true };
+  const id = await policySetOf(api, settings, policyFiles('deny := ["soft"]', 'soft-mandatory'), { workspaces });
+  expect((await api.get(`policy-sets/${id}`)).body.data.attributes['agent-enabled']).toBe(true);
+  const run = await help.planned(workspace.id);
+  expect(run.checks).toEqual({ policyEvaluation: true });
+  expect((await help.evaluatePolicies(run)).verdict).toBe('overridable');
+  await api.patch(`policy-sets/${id}`, { 'agent-enabled': false });
+  expect((await help.planned(workspace.id)).checks).toEqual({ policyCheck: true });
 });

@@ -9,19 +9,20 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { downloadOpa, keptOpa, onPath, opaAtHand, opaVersion } from '#resources/policies/engine/find-engine.ts';
+import { downloadOpa, keptOpa, onPath, opaAtHand } from '#resources/policies/engine/find-engine.ts';
+import { opaVersion } from '#resources/policies/engine/opa-release.ts';
+import { type Serving, serve } from '#test/support/serve.ts';
 
 /** Downloads of engines: a server that answers like GitHub's releases, with a redirect to another host for the file. */
 
 const folder = mkdtempSync(join(tmpdir(), 'engines-'));
 const content = '#!/bin/sh\necho "Version: 1.19.0"\n';
 const release = { file: 'opa_linux_amd64_static', sha256: createHash('sha256').update(content).digest('hex') };
-let server: Server;
+let server: Serving;
 let answer: RequestListener;
 const before = { ...process.env };
 
@@ -34,16 +35,14 @@ const releases: RequestListener = (request, response) => {
 
 beforeEach(async () => {
   answer = releases;
-  server = createServer((request, response) => answer(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  process.env.STEPFORM_OPA_RELEASES = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  server = await serve((request, response) => answer(request, response));
+  process.env.STEPFORM_OPA_RELEASES = server.url;
   process.env.STEPFORM_CACHE = mkdtempSync(join(folder, 'cache-'));
   process.env.PATH = mkdtempSync(join(folder, 'path-'));
 });
 afterEach(async () => {
   Object.assign(process.env, before);
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await server.close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

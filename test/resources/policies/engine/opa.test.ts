@@ -9,15 +9,12 @@ import type { Engine, EvaluationRequest, SourceFile } from '#resources/policies/
 import { openOpa } from '#resources/policies/engine/opa.ts';
 import { isPure } from '#resources/policies/engine/pure-builtins.ts';
 
-let opa: Engine;
 const folder = mkdtempSync(join(tmpdir(), 'opa-test-'));
 // A folder of its own, so that leftover files can only come from here.
 process.env.TMPDIR = folder;
 const input = { path: join(folder, 'input.json') };
-beforeAll(async () => {
-  opa = await openOpa(inject('opa'));
-  writeFileSync(input.path, JSON.stringify({ plan: { resource_changes: [{ address: 'a.b' }] }, run: { id: 'run-x' } }));
-});
+const opa: Engine = await openOpa(inject('opa'));
+writeFileSync(input.path, JSON.stringify({ plan: { resource_changes: [{ address: 'a.b' }] }, run: { id: 'run-x' } }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const limits = () => ({ seconds: 20, memoryMiB: 512, outputBytes: 100_000, deadline: Date.now() + 60_000 });
@@ -76,6 +73,26 @@ deny contains msg if {
       { path: 'data.json', content: '{"params": 1}' },
     ];
     expect((await ask(files, 'data.t.deny', { parameters: { suffix: 'z' } })).answers).toEqual([{ value: ['z'] }]);
+  });
+
+  it('compiles what it would evaluate, and evaluates nothing', async () => {
+    const compile = (content: string, ...queries: string[]) =>
+      opa.compile?.({
+        files: [{ path: 'policy.rego', content }],
+        policies: queries.map((query) => ({ name: 'p', query })),
+        parameters: {},
+        toolVersion: '',
+        limits: { ...limits(), seconds: 5 },
+      });
+    const endless = 'package t\ndeny := count([x | some x in numbers.range(1, 1000000000000)])';
+    expect(await compile(endless, 'data.t.deny', 'data.t.other')).toBeUndefined();
+    expect(await compile('package t\ndeny := x', 'data.t.deny')).toBe('policy.rego line 2: var x is unsafe');
+    expect(await compile(endless, 'data.t.deny', 'data.t.')).toMatch(/^query data\.t\.: /);
+    expect(await compile('package t\ndeny := opa.runtime()', 'data.t.deny')).toContain(
+      'undefined function opa.runtime',
+    );
+    const schemas = '# METADATA\n# schemas:\n#   - input: {"type": "string"}\npackage t\ndeny := []';
+    expect(await compile(schemas, 'data.t.deny')).toContain('schemas in annotations are not available');
   });
 
   it('evaluates all policies together, and one by one when one of them fails', async () => {

@@ -88,6 +88,16 @@ describe('a policy evaluation', () => {
     ['a mandatory one errored', [set([errored])], 'failed'],
     ['one failed that may be overridden', [set([failed], overridable), set([{}])], 'overridable'],
     ['one of two that failed may be overridden', [set([failed], overridable), set([failed])], 'failed'],
+    [
+      'a soft-mandatory one failed',
+      [set([{ ...failed, enforcementLevel: 'soft-mandatory' }], { kind: 'sentinel' })],
+      'overridable',
+    ],
+    [
+      'a hard-mandatory one failed',
+      [set([{ ...failed, enforcementLevel: 'hard-mandatory' }], { kind: 'sentinel', ...overridable })],
+      'failed',
+    ],
     ['a set could not be judged', [set([], { error: 'no OPA' })], 'failed'],
     ['a set could not be judged that may be overridden', [set([], { error: 'no OPA', ...overridable })], 'overridable'],
   ])('%s', (_, sets, verdict) => {

@@ -1,27 +1,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, it } from 'vitest';
+import { afterAll, expect, inject, it } from 'vitest';
 import { runBounded } from '#resources/policies/engine/child.ts';
 import { findRoom, mountPoint } from '#resources/policies/engine/room.ts';
+import { serve } from '#test/support/serve.ts';
 
 const separates = process.platform === 'linux' && process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'room-test-'));
 const secret = `${folder}.json`;
 let asked = 0;
-const listener = createServer((_, response) => {
+const listener = await serve((_, response) => {
   asked++;
   response.end('{}');
 });
-beforeAll(async () => {
-  writeFileSync(join(folder, mountPoint), '');
-  writeFileSync(secret, '{"type": "string"}');
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-});
+writeFileSync(join(folder, mountPoint), '');
+writeFileSync(secret, '{"type": "string"}');
 afterAll(() => {
-  listener.close();
   for (const path of [folder, secret]) rmSync(path, { recursive: true });
 });
 
@@ -34,7 +29,7 @@ const evaluate = async (query: string) => {
 };
 
 it.runIf(separates)('the engine has no network', async () => {
-  const url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/`;
+  const url = `${listener.url}/`;
   expect(await evaluate(`http.send({"method": "get", "url": "${url}"})`)).toMatch(/unreachable|refused/);
   expect(await evaluate(`json.verify_schema({"$ref": "${url}"})`)).toMatch(/unreachable|refused/);
   expect(asked).toBe(0);

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 
-let api: Api;
-beforeAll(async () => {
-  api = await startApi();
-});
-afterAll(() => api.close());
+const api = await startApi();
 
 const reserved = 'organizations/acme/reserved-tag-keys';
 const reserve = (attributes: object) => api.post(reserved, attributes);

@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Api, startApi, uniqueName } from '#test/support/api.ts';
+import { describe, expect, it } from 'vitest';
+import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { ids, on } from '#test/support/runs.ts';
 
-let api: Api;
-let members: Awaited<ReturnType<typeof memberHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  members = await memberHelpers();
-});
-afterAll(() => api.close());
+const api = await startApi();
+const members = await memberHelpers();
 
 const to = (type: 'workspaces' | 'projects' | 'teams', id: string) => ({ data: { type, id } });
 const give = (workspaceId: string, teamId: string, attributes: object, token?: string) =>
@@ -376,5 +371,40 @@ describe('reads for a permission check', () => {
       [4, 6],
       [3, 4],
     ]);
+  });
+});
+
+describe('the access of a team', () => {
+  const listed = async (team: string, token?: string) => {
+    const { status, body } = await api.get(`teams/${team}/access`, { token });
+    return status === 200
+      ? body.data.map(({ attributes }: { attributes: Record<string, string> }) => [attributes.name, attributes.access])
+      : status;
+  };
+
+  it('is listed with the names of its projects and workspaces, to members and to those who read it there', async () => {
+    const { token, team } = await members.withFlags('acme');
+    const other = await members.withFlags('acme');
+    const project = await newProject();
+    const [first, second] = [await inProject(project), await api.workspace()];
+    await giveProject(project, team.id, { access: 'write' });
+    await give(first, team.id, { access: 'read' });
+    await give(second.id, team.id, { access: 'plan' });
+    await give(second.id, other.team.id, { access: 'admin' });
+    const nameOf = async (path: string): Promise<string> => (await api.get(path)).body.data.attributes.name;
+    const all = [
+      [await nameOf(`projects/${project}`), 'write'],
+      ...[
+        [await nameOf(`workspaces/${first}`), 'read'],
+        [await nameOf(`workspaces/${second.id}`), 'plan'],
+      ].sort(([a = ''], [b = '']) => (a < b ? -1 : 1)),
+    ];
+    expect(await listed(team.id)).toEqual(all);
+    expect(await listed(team.id, token)).toEqual(all);
+    // An administrator of one of the workspaces sees no other one.
+    await api.patch(`teams/${team.id}`, { visibility: 'organization' });
+    expect(await listed(team.id, other.token)).toEqual([[await nameOf(`workspaces/${second.id}`), 'plan']]);
+    await api.patch(`teams/${team.id}`, { visibility: 'secret' });
+    expect(await listed(team.id, other.token)).toBe(404);
   });
 });

@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type Api, startApi } from '#test/support/api.ts';
+import { expect, it } from 'vitest';
+import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
-let api: Api;
-let help: Awaited<ReturnType<typeof runHelpers>>;
-beforeAll(async () => {
-  api = await startApi();
-  help = await runHelpers(api);
-});
-afterAll(() => api.close());
+const api = await startApi();
+const help = await runHelpers(api);
 
 const bulk = 'organizations/acme/explorer/bulk-actions';
 const inputs = { subject: 'Upgrade Terraform', message: 'By **Friday**' };

@@ -49,7 +49,7 @@ const publish = async (engine: 'terraform' | 'tofu', version: string, by = ours)
   }
 };
 
-const newKey = async () => generateKey({ userIDs: [{ name: 'test' }], format: 'armored' });
+const newKey = async () => generateKey({ type: 'rsa', rsaBits: 2048, userIDs: [{ name: 'test' }], format: 'armored' });
 
 beforeAll(async () => {
   [ours, stranger] = await Promise.all([newKey(), newKey()]);

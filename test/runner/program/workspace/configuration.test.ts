@@ -80,6 +80,7 @@ describe('the override', () => {
   it.each([
     [{}, 'zz_stepform_override.tf'],
     [{ 'a_override.tf': '', 'override.tf': '' }, 'zz_stepform_override.tf'],
+    [{ 'zz_stepform_override.tf': '' }, 'zz_stepform~_override.tf'],
     [{ 'zzz_override.tf': '' }, 'zzz~_override.tf'],
     [{ 'zz~_override.tf.json': '{}' }, 'zz~~_override.tf'],
   ])('comes after %j', async (files, name) => {

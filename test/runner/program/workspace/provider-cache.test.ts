@@ -42,6 +42,7 @@ describe('the provider cache', () => {
   const install = async (content = program): Promise<string> => {
     write(join(installed(), 'terraform-provider-fake_v1.2.3'), content, 0o755);
     write(join(installed(), 'LICENSE'), 'free\n');
+    write(join(installed(), 'docs', 'index.md'), 'docs\n');
     const checksum = await packageChecksum(installed());
     write(at('lock.hcl'), lockOf(checksum));
     return checksum;
@@ -53,13 +54,15 @@ describe('the provider cache', () => {
     rmSync(at('offered'), { recursive: true, force: true });
     await cache().offer(lockText(lock), at('offered'), undefined);
     const all = readdirSync(at('offered'), { recursive: true, withFileTypes: true });
+    const folders = all.filter((entry) => entry.isDirectory());
+    for (const { parentPath, name } of folders) expect(statSync(join(parentPath, name)).mode).toBe(0o40755);
     return all.filter((entry) => entry.isFile()).map(({ name }) => name);
   };
 
   it('offers only providers in the lock file', async () => {
     await install();
     await keep();
-    expect((await offer()).sort()).toEqual(['LICENSE', 'terraform-provider-fake_v1.2.3']);
+    expect((await offer()).sort()).toEqual(['LICENSE', 'index.md', 'terraform-provider-fake_v1.2.3']);
     const offered = at('offered', address, '1.2.3', platform);
     expect(readFileSync(join(offered, 'terraform-provider-fake_v1.2.3'), 'utf8')).toBe(program);
     write(at('other.hcl'), lockOf(`${'A'.repeat(43)}=`));

@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { User } from '#runner/program/terraform/users.ts';
 import { JobDirectory, JobRoot } from '#runner/program/workspace/job-directory.ts';
@@ -79,9 +79,14 @@ describe.runIf(process.getuid?.() === 0)('installed providers, if Terraform runs
     ['copied on a machine of several runs', '/cache'],
   ])('are %s, owned by the runner and readable by everyone', (_, cache) => {
     write(installed(), 'as locked', 0o4777);
-    write(join(installed(), 'docs'), 'nested');
+    const docs = join('docs', ...Array(60).fill('d'));
+    write(join(installed(), docs), 'nested');
+    writeFileSync(join(dirname(installed()), 'not a package'), '');
     take(cache);
-    expect(readFileSync(taken('docs', program), 'utf8')).toBe('nested');
+    expect(readdirSync(dirname(taken()))).toEqual([basename(path)]);
+    expect(readFileSync(taken(docs, program), 'utf8')).toBe('nested');
+    expect(lstatSync(taken(docs, program)).uid).toBe(0);
+    for (const folder of [docs, 'docs', '..', '../../../..']) expect(lstatSync(taken(folder)).mode).toBe(0o40755);
     expect(lstatSync(taken(program))).toMatchObject({ uid: 0, mode: 0o100755 });
     expect(lstatSync(taken())).toMatchObject({ uid: 0, mode: 0o40755 });
     expect(readlinkSync(join(files.configuration, '.terraform', 'providers'))).toBe(files.providers);

@@ -23,6 +23,7 @@ import {
   usualActions,
   usualTypes,
 } from '#clients/web/text/audit.ts';
+import { ExportFailure, ExportSettings, useAuditExport } from './audit-export.tsx';
 
 interface Piece {
   data: TrailEvent[];
@@ -86,6 +87,7 @@ export const AuditTrail = ({ organization }: OrganizationProps) => (
 );
 
 const Trail = ({ organization }: OrganizationProps) => {
+  const exported = useAuditExport(organization);
   const period = useQuery('period', '24');
   const actor = useQuery('actor');
   const type = useQuery('type');
@@ -125,7 +127,9 @@ const Trail = ({ organization }: OrganizationProps) => {
           name={`audit-trail-${organization}`}
           read={async () => csvOfTrail(await exportAll(hours, filters))}
         />
+        <ExportSettings organization={organization} live={exported} />
       </div>
+      <ExportFailure current={exported.value} />
       <p class="soft small">Newest first. Events cannot be changed or deleted.</p>
       <Loaded live={live} what="audit trail">
         {({ data, pagination }) => (

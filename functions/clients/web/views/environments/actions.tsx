@@ -20,6 +20,8 @@ import { ParameterFields, valuesIn } from './parameters.tsx';
 interface Props {
   environment: Environment;
   mayOrphan: boolean;
+  /** In a list: only to start and stop. */
+  short?: boolean;
   onChange(): void;
 }
 
@@ -41,24 +43,28 @@ const actionsOf = ({ latest_build: build, outdated }: Environment): Action[] => 
   ];
 };
 
-export const Actions = ({ environment, mayOrphan, onChange }: Props) => {
-  // Stays open while a restart stops the environment, which has no actions then.
+export const Actions = ({ environment, mayOrphan, short = false, onChange }: Props) => {
+  const look = short ? { small: true, of: environment.name } : {};
   const starting = useSignal<StartAction | undefined>(undefined);
   const close = () => {
     starting.value = undefined;
     onChange();
   };
   const button = (action: Action) => {
-    if (action === 'stop') return <Stop key={action} environment={environment} onClose={onChange} />;
+    if (action === 'stop') return <Stop key={action} {...look} environment={environment} onClose={onChange} />;
     if (action !== 'delete') {
       const open = () => (starting.value = action);
-      return <Button key={action} text={names[action]} primary={action === 'start'} onClick={open} />;
+      return (
+        <Button key={action} {...look} text={names[action]} primary={action === 'start' && !short} onClick={open} />
+      );
     }
     return <Delete key={action} environment={environment} mayOrphan={mayOrphan} onClose={onChange} />;
   };
   return (
     <>
-      {actionsOf(environment).map(button)}
+      {actionsOf(environment)
+        .filter((action) => !short || action === 'start' || action === 'stop')
+        .map(button)}
       {starting.value && <Start environment={environment} action={starting.value} onClose={close} />}
     </>
   );
@@ -69,8 +75,9 @@ interface ActionProps {
   onClose(): void;
 }
 
-const Stop = ({ environment, onClose }: ActionProps) => (
+const Stop = ({ environment, onClose, ...look }: ActionProps & { small?: boolean; of?: string }) => (
   <ConfirmButton
+    {...look}
     text="Stop"
     title={`Stop ${environment.name}?`}
     danger={false}
@@ -107,22 +114,8 @@ const post = ({ id }: Environment, body: { transition: Build['transition'] } & R
 
 const consequences: Record<StartAction, string> = {
   start: 'Starts with these parameters.',
-  restart: 'Stops, then starts. Keep this tab open until it has stopped, because this page then starts it again.',
+  restart: 'Stops, then starts again.',
   update: 'Starts with the active version of the template.',
-};
-
-const pauseMs = 1_000;
-
-/** Stops the environment and waits. @throws {Error} with a message for the user, when it did not stop */
-const stopFirst = async (environment: Environment): Promise<void> => {
-  const { id, build_number: n } = await post(environment, { transition: 'stop' });
-  for (;;) {
-    const { job } = await read<Build>(`/workspacebuilds/${id}`);
-    if (job.status === 'succeeded') return;
-    if (job.completed_at)
-      throw new Error(`Not started, because build ${n} did not stop it: ${job.error || job.status}.`);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
 };
 
 interface StartData {
@@ -146,20 +139,12 @@ const Start = ({ environment, action, onClose }: ActionProps & { action: StartAc
   });
   const stops = action !== 'start' && isUp(environment);
   const submit = async (data: FormData) => {
-    if (stops) await stopFirst(environment);
-    const parameterValues = valuesIn(data);
-    await post(environment, {
-      transition: 'start',
-      template_version_id: versionId,
-      rich_parameter_values: parameterValues,
-      reason: 'dashboard',
-    });
+    const start = { template_version_id: versionId, rich_parameter_values: valuesIn(data), reason: 'dashboard' };
+    await post(environment, stops ? { transition: 'stop', restart: start } : { transition: 'start', ...start });
     onClose();
   };
   const text =
-    action === 'update' && stops
-      ? `Stops, then starts with the active version of the template. Keep this tab open until it has stopped.`
-      : consequences[action];
+    action === 'update' && stops ? 'Stops, then starts with the active version of the template.' : consequences[action];
   return (
     <Dialog title={`${names[action]} ${environment.name}`} onClose={onClose}>
       <Loaded live={live} what="parameters">

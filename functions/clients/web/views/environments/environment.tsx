@@ -1,12 +1,14 @@
+import { useSignal } from '@preact/signals';
 import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '#clients/web/environments.ts';
 import { type Live, pollMs, useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Ago, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Ago, type Fact, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
 import { Titled } from '#clients/web/parts/head.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
-import { Panel } from '#clients/web/parts/section.tsx';
+import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { scheduleText } from '#clients/web/text/environment-schedule.ts';
 import { Actions } from './actions.tsx';
 import { Builds } from './builds.tsx';
@@ -39,7 +41,7 @@ export const EnvironmentView = ({ organization, id }: OrganizationProps & { id: 
     () => load(id),
     ({ environment: { latest_build: build } }) => {
       if (build.status === 'deleted') return undefined;
-      return isBusy(build) ? pollMs : restMs;
+      return isBusy(build) || build.restarts ? pollMs : restMs;
     },
   );
   const name = live.value?.environment.name;
@@ -87,9 +89,15 @@ const One = ({ environment, builds, organization, live }: ViewData & Organizatio
           <strong>Build {build.build_number} failed.</strong> {build.job.error}
         </Notice>
       )}
+      {build.status === 'stopped' && build.restarts && (
+        <Notice kind="info">Stopped for a restart. It starts next.</Notice>
+      )}
       {environment.dormant_at && !isDeleted && <Dormant environment={environment} />}
       <div class="sides">
-        <Builds builds={builds} organization={organization} mayCancel={mayChange} onChange={live.refresh} />
+        <div class="stack">
+          <Resources resources={build.resources} />
+          <Builds builds={builds} organization={organization} mayCancel={mayChange} onChange={live.refresh} />
+        </div>
         <div class="stack">
           <About environment={environment} organization={organization} />
           {!isDeleted && !environment.is_prebuild && <Schedule environment={environment} onChange={live.refresh} />}
@@ -111,12 +119,45 @@ const Dormant = ({ environment: { dormant_at: since, deleting_at: deleting } }: 
   </Notice>
 );
 
+/** Resources with their `coder_metadata`, such as the address of an instance. */
+const Resources = ({ resources }: Pick<Build, 'resources'>) => {
+  const shown = resources.filter(({ hide }) => !hide);
+  if (shown.length === 0) return null;
+  return (
+    <Section title="Resources">
+      <div class="trends">
+        {shown.map(({ id, type, name, metadata, daily_cost: cost }) => (
+          <div key={id} class="panel pad stack">
+            <h3 class="break">
+              {name} <span class="soft small">{type}</span>
+            </h3>
+            <Facts
+              facts={[
+                ...metadata.map(
+                  ({ key, value, sensitive }): Fact => [key, sensitive ? <Hidden key={key} value={value} /> : value],
+                ),
+                cost > 0 && ['Daily cost', String(cost)],
+              ]}
+            />
+          </div>
+        ))}
+      </div>
+    </Section>
+  );
+};
+
+/** A sensitive value, shown on request. */
+const Hidden = ({ value }: { value: string }) => {
+  const shown = useSignal(false);
+  if (shown.value) return <code class="break">{value}</code>;
+  return <SmallButton text="Show" onClick={() => (shown.value = true)} />;
+};
+
 const About = ({ environment, organization }: OrganizationProps & { environment: Environment }) => {
   const { latest_build: build } = environment;
   const template = (
     <a href={hrefOf({ view: 'template', organization, id: environment.template_id })}>{environment.template_name}</a>
   );
-  const resources = build.resources.map(({ type, name }) => `${type}.${name}`);
   return (
     <Panel title="About">
       <Facts
@@ -128,7 +169,6 @@ const About = ({ environment, organization }: OrganizationProps & { environment:
           build.status === 'running' && build.deadline && ['Stops', <Until key="stops" at={build.deadline} />],
           environment.autostart_schedule && ['Starts', scheduleText(environment.autostart_schedule)],
           build.daily_cost > 0 && ['Daily cost', String(build.daily_cost)],
-          ['Resources', resources.length ? resources.join(', ') : 'none'],
         ]}
       />
     </Panel>

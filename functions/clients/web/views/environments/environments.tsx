@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { type Environment, read, segment, toneOf } from '#clients/web/environments.ts';
+import { type Environment, read, segment, toneOf, useRights } from '#clients/web/environments.ts';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
@@ -8,6 +8,7 @@ import { Filter, optionsOf, Search } from '#clients/web/parts/filters.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { account } from '#clients/web/session.ts';
+import { Actions } from './actions.tsx';
 import { Until } from './until.tsx';
 
 const load = (organization: string) =>
@@ -16,17 +17,30 @@ const load = (organization: string) =>
 /** Environments of the organization: the user's own, and those of others with permission. */
 export const Environments = ({ organization }: OrganizationProps) => {
   const live = useLive(`environments/${organization}`, () => load(organization), 3_000);
+  const rights = useRights(organization);
   return (
-    <OrganizationShell organization={organization} at="environments">
+    <OrganizationShell
+      organization={organization}
+      at="environments"
+      action={
+        rights.create && (
+          <a class="button primary" href={hrefOf({ view: 'templates', organization })}>
+            Create environment
+          </a>
+        )
+      }
+    >
       <Loaded live={live} what="environments">
         {({ workspaces }) =>
           workspaces.length === 0 ? (
-            <p class="panel pad soft">
-              No environments yet. Create one from a <a href={hrefOf({ view: 'templates', organization })}>template</a>,
-              here or with <code>coder create</code>.
-            </p>
+            <None organization={organization} mayCreate={rights.create} />
           ) : (
-            <Found environments={workspaces} organization={organization} />
+            <Found
+              environments={workspaces}
+              organization={organization}
+              mayManage={rights.manage}
+              onChange={live.refresh}
+            />
           )
         }
       </Loaded>
@@ -34,7 +48,26 @@ export const Environments = ({ organization }: OrganizationProps) => {
   );
 };
 
-const Found = ({ environments, organization }: OrganizationProps & { environments: Environment[] }) => {
+const None = ({ organization, mayCreate }: OrganizationProps & { mayCreate: boolean }) => (
+  <p class="panel pad soft">
+    No environments yet.{' '}
+    {mayCreate ? (
+      <>
+        Create one from a <a href={hrefOf({ view: 'templates', organization })}>template</a>, here or with{' '}
+        <code>coder create</code>.
+      </>
+    ) : (
+      'To create one, you need permission to plan runs in a project.'
+    )}
+  </p>
+);
+
+interface ListProps extends OrganizationProps {
+  mayManage: boolean;
+  onChange(): void;
+}
+
+const Found = ({ environments, ...props }: ListProps & { environments: Environment[] }) => {
   const [status, template, owner] = [useQuery('status'), useQuery('template'), useQuery('owner')];
   const text = useSignal('');
   const sought = text.value.trim().toLowerCase();
@@ -72,14 +105,14 @@ const Found = ({ environments, organization }: OrganizationProps & { environment
         <p class="soft">No environment matches the filters.</p>
       ) : (
         <List label="Environments" of={matching}>
-          {(environment) => <Line key={environment.id} environment={environment} organization={organization} />}
+          {(environment) => <Line key={environment.id} environment={environment} {...props} />}
         </List>
       )}
     </>
   );
 };
 
-const Line = ({ environment, organization }: OrganizationProps & { environment: Environment }) => {
+const Line = ({ environment, organization, mayManage, onChange }: ListProps & { environment: Environment }) => {
   const { id, name, latest_build: build, outdated, dormant_at: dormant, is_prebuild: isPrebuild } = environment;
   const isOwn = environment.owner_name === account.value?.attributes.username;
   return (
@@ -102,6 +135,8 @@ const Line = ({ environment, organization }: OrganizationProps & { environment: 
             ]
           : []
       }
-    />
+    >
+      {(!isPrebuild || mayManage) && <Actions environment={environment} mayOrphan={false} short onChange={onChange} />}
+    </Item>
   );
 };

@@ -11,12 +11,14 @@ interface Props extends OrganizationProps {
   template: Template;
   parameters: Parameter[];
   presets: Preset[];
+  /** The chosen one's id; absent: the default. */
+  preset?: string;
   onClose(): void;
 }
 
 /** Creates an environment owned by the user. */
-export const NewEnvironment = ({ organization, template, parameters, presets, onClose }: Props) => {
-  const preset = useSignal(presets.find(({ Default }) => Default)?.ID ?? '');
+export const NewEnvironment = ({ organization, template, parameters, presets, preset: first, onClose }: Props) => {
+  const preset = useSignal(first ?? presets.find(({ Default }) => Default)?.ID ?? '');
   const chosen = presets.find(({ ID }) => ID === preset.value);
   const values = chosen?.Parameters.map(({ Name, Value }) => ({ name: Name, value: Value }));
   const open = parameters.filter(({ name }) => !values?.some((value) => value.name === name));

@@ -1,3 +1,5 @@
+import type { VNode } from 'preact';
+import { duration } from '#clients/client/text/time.ts';
 import {
   type Parameter,
   type Preset,
@@ -10,11 +12,12 @@ import {
 } from '#clients/web/environments.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
-import { Ago, Facts, Notice } from '#clients/web/parts/basics.tsx';
+import { Ago, type Fact, Facts, Notice } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
 import { Titled } from '#clients/web/parts/head.tsx';
-import { Item, List } from '#clients/web/parts/list.tsx';
+import { Item, List, Table, Tags } from '#clients/web/parts/list.tsx';
+import { Markdown } from '#clients/web/parts/markdown.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
 import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
@@ -54,10 +57,17 @@ export const TemplateView = ({ organization, id }: OrganizationProps & { id: str
 const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
   const { template, versions, parameters, presets, organization, live } = props;
   const rights = useRights(organization);
+  const readme = versions.find(({ id }) => id === template.active_version_id)?.readme.replace(frontMatter, '');
+  const mayCreate = rights.create && !template.deprecated;
+  const createFrom = ({ ID, Name }: Preset) => (
+    <DialogButton small text="Create" of={`an environment from ${Name}`}>
+      {(close) => <NewEnvironment {...props} preset={ID} onClose={close} />}
+    </DialogButton>
+  );
   return (
     <>
       <Titled title={template.display_name || template.name} description={template.description}>
-        {rights.create && !template.deprecated && (
+        {mayCreate && (
           <DialogButton text="Create environment" primary>
             {(close) => <NewEnvironment {...props} onClose={close} />}
           </DialogButton>
@@ -65,15 +75,50 @@ const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => 
       </Titled>
       {template.deprecated && <Notice kind="warn">Deprecated: {template.deprecation_message}</Notice>}
       <div class="sides">
-        <Versions template={template} versions={versions} mayPromote={rights.manage} onChange={live.refresh} />
         <div class="stack">
+          <Presets presets={presets} create={mayCreate ? createFrom : undefined} />
           <Parameters parameters={parameters} />
-          <Presets presets={presets} />
+          {readme && (
+            <Section title="README">
+              <div class="panel pad">
+                <Markdown text={readme} />
+              </div>
+            </Section>
+          )}
+          <Versions template={template} versions={versions} mayPromote={rights.manage} onChange={live.refresh} />
         </div>
+        <Policy template={template} />
       </div>
     </>
   );
 };
+
+/** YAML that Coder's registry reads. */
+const frontMatter = /^---\n[\s\S]*?\n---\n/;
+
+/** Milliseconds as a duration; undefined for none. */
+const lasting = (ms: number): string | undefined => (ms > 0 ? duration(ms) : undefined);
+
+const fact = (name: string, value: string | undefined): Fact => value && [name, value];
+
+/** When its environments stop, and what happens to unused ones. */
+const Policy = ({ template }: { template: Template }) => (
+  <Panel title="Policy">
+    <Facts
+      facts={[
+        ['Stops after', lasting(template.default_ttl_ms) ?? 'never'],
+        fact('Activity extends by', lasting(template.activity_bump_ms)),
+        fact('Stops failed ones after', lasting(template.failure_ttl_ms)),
+        fact('Dormant after', lasting(template.time_til_dormant_ms)),
+        fact('Deletes dormant ones after', lasting(template.time_til_dormant_autodelete_ms)),
+        fact('Must stop on', template.autostop_requirement.days_of_week.join(', ')),
+        ['Own schedules', template.allow_user_autostart && template.allow_user_autostop ? 'allowed' : 'restricted'],
+        template.require_active_version && ['Version', 'the active one only'],
+        ['Created by', template.created_by_name],
+      ]}
+    />
+  </Panel>
+);
 
 const states: Record<Version['job']['status'], [text: string, tone: string]> = {
   pending: ['importing', 'running'],
@@ -135,38 +180,59 @@ const Versions = ({ template, versions, mayPromote, onChange }: VersionsProps) =
 );
 
 const Parameters = ({ parameters }: { parameters: Parameter[] }) => (
-  <Panel title="Parameters">
-    {parameters.length === 0 && <p class="soft">The active version has no parameters.</p>}
-    {parameters.length > 0 && (
-      <Facts
-        facts={parameters.map((parameter) => [
-          parameter.display_name || parameter.name,
-          <>
-            {parameter.required ? 'required' : parameter.default_value || 'empty'}
-            <span class="soft small">
-              {' '}
-              {parameter.type}
-              {parameter.mutable ? '' : ', set at creation'}
-              {parameter.ephemeral ? ', for one build' : ''}
-            </span>
-          </>,
-        ])}
-      />
+  <Section title="Parameters">
+    {parameters.length === 0 ? (
+      <p class="soft">The active version has no parameters.</p>
+    ) : (
+      <div class="panel scrolls">
+        <Table class="stacks" heads={['Parameter', 'Type', 'Default', 'Options', 'Can be changed']}>
+          {parameters.map((parameter) => (
+            <tr key={parameter.name}>
+              <th scope="row" class="break">
+                {parameter.display_name || parameter.name}
+                {parameter.description && <div class="soft small">{parameter.description}</div>}
+              </th>
+              <td data-label="Type">{parameter.type}</td>
+              <td data-label="Default" class="mono break">
+                {parameter.required ? 'required' : parameter.default_value || 'empty'}
+              </td>
+              <td data-label="Options" class="break">
+                {parameter.options.map(({ name }) => name).join(', ') || '–'}
+              </td>
+              <td data-label="Can be changed">
+                {parameter.ephemeral ? 'for one build' : parameter.mutable ? 'yes' : 'no'}
+              </td>
+            </tr>
+          ))}
+        </Table>
+      </div>
     )}
-  </Panel>
+  </Section>
 );
 
-const Presets = ({ presets }: { presets: Preset[] }) =>
+interface PresetsProps {
+  presets: Preset[];
+  /** Creates an environment from the preset. */
+  create: ((preset: Preset) => VNode) | undefined;
+}
+
+const Presets = ({ presets, create }: PresetsProps) =>
   presets.length > 0 && (
-    <Panel title="Presets">
-      <Facts
-        facts={presets.map(({ Name, Default, Parameters, DesiredPrebuildInstances: instances }) => [
-          `${Name}${Default ? ' (default)' : ''}`,
-          <>
-            {Parameters.map(({ Name, Value }) => `${Name}=${Value}`).join(', ')}
-            {instances !== null && <span class="soft small"> pool of {instances}</span>}
-          </>,
-        ])}
-      />
-    </Panel>
+    <Section title="Presets">
+      <div class="trends">
+        {presets.map((preset) => {
+          const { ID, Name, Default, Description, Parameters, DesiredPrebuildInstances: instances } = preset;
+          return (
+            <div key={ID} class="panel pad stack">
+              <h3 class="break">
+                {Name} <Tags of={[Default && 'default', instances !== null && `pool of ${instances}`]} />
+              </h3>
+              {Description && <p class="soft break">{Description}</p>}
+              <Facts facts={Parameters.map(({ Name, Value }) => [Name, Value])} />
+              {create?.(preset)}
+            </div>
+          );
+        })}
+      </div>
+    </Section>
   );

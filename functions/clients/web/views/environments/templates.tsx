@@ -27,7 +27,7 @@ export const Templates = ({ organization }: OrganizationProps) => {
             to={{ view: 'template', organization, id: template.id }}
             title={template.display_name || template.name}
             tags={[template.deprecated && 'deprecated']}
-            meta={template.description || template.name}
+            meta={metaOf(template)}
             notes={[
               <>
                 changed <Ago at={template.updated_at} />
@@ -39,3 +39,12 @@ export const Templates = ({ organization }: OrganizationProps) => {
     </OrganizationShell>
   );
 };
+
+/** What it is for, why it should not be used any more, and whose it is. */
+const metaOf = ({
+  name,
+  display_name: title,
+  description,
+  deprecation_message: reason,
+  created_by_name: by,
+}: Template) => [reason, description || (title && title !== name ? name : ''), `by ${by}`].filter(Boolean).join(' · ');

@@ -9,8 +9,18 @@ import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { call, content } from '#clients/web/session.ts';
-import { columns, headingOf, parametersOf, type Question, questionIn, typeNames } from '#clients/web/text/explorer.ts';
+import {
+  columns,
+  headingOf,
+  isNarrow,
+  parametersOf,
+  type Question,
+  questionIn,
+  typeNames,
+} from '#clients/web/text/explorer.ts';
+import { readableTag } from '#clients/web/text/tags.ts';
 import { type QueryType, queryTypes } from '#features/explorer/fields.ts';
+import { type RunStatus, statuses } from '#run/status.ts';
 import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
 
@@ -129,7 +139,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
     ) : (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable by keyboard on narrow screens
       <section class="panel scrolls" tabIndex={0} aria-label={typeNames[question.type]}>
-        <table class="stacks sorted">
+        <table class="stacks sorted explored">
           <caption class="soft small">{count(total, 'row')}</caption>
           <thead>
             <tr>
@@ -142,7 +152,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
             {rows.map(({ id, attributes }) => (
               <tr key={id}>
                 {columns[question.type].map((field) => (
-                  <td key={field} data-label={headingOf(field)} class={long.has(field) ? 'break' : 'nowrap'}>
+                  <td key={field} data-label={headingOf(field)}>
                     <Cell field={field} value={attributes[field.replaceAll('_', '-')]} organization={organization} />
                   </td>
                 ))}
@@ -158,9 +168,6 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
   </>
 );
 
-/** Fields with values of any length. */
-const long = new Set(['providers', 'modules', 'workspaces', 'tags', 'address', 'source']);
-
 const Nothing = ({ question: { type, filters } }: { question: Question }) => (
   <div class="panel empty">
     <p>
@@ -169,7 +176,9 @@ const Nothing = ({ question: { type, filters } }: { question: Question }) => (
     <p class="soft">
       {filters.length
         ? 'Change or remove a filter.'
-        : 'They appear here when workspaces of this organization have states.'}
+        : type === 'workspaces'
+          ? 'Create one under Workspaces.'
+          : 'They appear here when workspaces of this organization have states.'}
     </p>
   </div>
 );
@@ -185,7 +194,11 @@ const Heading = ({ field, question, onAsk }: HeadingProps) => {
   const isReverse = question.sort.startsWith('-');
   const next = isSorted && !isReverse ? `-${field}` : field;
   return (
-    <th scope="col" aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : undefined}>
+    <th
+      scope="col"
+      class={isNarrow(field) ? 'narrow-column' : field === 'current_run_status' ? 'status-column' : undefined}
+      aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : undefined}
+    >
       <button type="button" class="sorts" onClick={() => onAsk({ ...question, sort: next })}>
         {headingOf(field)}
         {isSorted && <span aria-hidden="true">{isReverse ? ' ↓' : ' ↑'}</span>}
@@ -199,9 +212,39 @@ const Cell = ({ field, value, organization }: { field: string; value: Value | un
   if (typeof value === 'boolean') return <>{value ? 'yes' : 'no'}</>;
   if (field === 'workspace_name') {
     const to = { view: 'workspace', organization, workspace: String(value), tab: 'overview' } as const;
-    return <a href={hrefOf(to)}>{value}</a>;
+    return (
+      <a class="cut" href={hrefOf(to)} title={String(value)}>
+        {value}
+      </a>
+    );
   }
   if (field.endsWith('_at')) return <Ago at={String(value)} />;
-  if (field === 'current_run_status') return <>{String(value).replaceAll('_', ' ')}</>;
-  return <>{value}</>;
+  if (field === 'current_run_status') return <RunStatusOf status={String(value)} />;
+  if (field === 'tags') return <TagList tags={String(value).split(', ').map(readableTag)} />;
+  return (
+    <span class="cut" title={String(value)}>
+      {value}
+    </span>
+  );
+};
+
+const mostTags = 6;
+
+/** All of them on hover. */
+const TagList = ({ tags }: { tags: string[] }) => (
+  <span class="cut" title={tags.join(', ')}>
+    {tags.slice(0, mostTags).join(', ')}
+    {tags.length > mostTags && ` and ${tags.length - mostTags} more`}
+  </span>
+);
+
+/** The explorer's API has the status without further facts: a plan that holds its workspace waits for a decision. */
+const RunStatusOf = ({ status }: { status: string }) => {
+  const { label, tone, waitsFor, holdsWorkspace } = statuses[status as RunStatus];
+  const name = waitsFor === 'confirmation' && holdsWorkspace ? 'Needs Confirmation' : label;
+  return (
+    <span class={`status ${tone}`} title={name}>
+      <span>{name}</span>
+    </span>
+  );
 };

@@ -10,6 +10,7 @@ import {
   takesValue,
 } from '#clients/web/text/explorer.ts';
 import type { Operator, QueryType } from '#features/explorer/fields.ts';
+import { runStatuses, statuses } from '#run/status.ts';
 
 interface Props {
   type: QueryType;
@@ -97,6 +98,18 @@ const ValueOf = ({ type, filter, onChange }: Pick<LineProps, 'type' | 'filter' |
         <option value="">…</option>
         <option value="true">true</option>
         <option value="false">false</option>
+      </select>
+    );
+  }
+  if (filter.field === 'current_run_status' && filter.operator.startsWith('is')) {
+    return (
+      <select aria-label="Value" value={filter.value} onChange={(event) => set(event.currentTarget.value)}>
+        <option value="">…</option>
+        {runStatuses.map((status) => (
+          <option key={status} value={status}>
+            {statuses[status].label}
+          </option>
+        ))}
       </select>
     );
   }

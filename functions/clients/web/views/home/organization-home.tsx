@@ -1,25 +1,27 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
+import { isManaged } from '#clients/client/managed.ts';
+import type { OrganizationView } from '#clients/client/page-addresses.ts';
 import { mayDecide } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
 import { dollars } from '#clients/client/text/money.ts';
 import { count, duration } from '#clients/client/text/time.ts';
 import { clock, useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
-import { may, type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
-import { Ago, Loaded } from '#clients/web/parts/basics.tsx';
+import type { OrganizationProps } from '#clients/web/organization.ts';
+import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
-import { NoAccess } from '#clients/web/parts/no-access.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { knowPeople, Person } from '#clients/web/parts/person.tsx';
-import { DailyRuns, Sparkline, Trend } from '#clients/web/parts/run-charts.tsx';
-import { Counted, Empty } from '#clients/web/parts/section.tsx';
-import { Status, since } from '#clients/web/parts/status.tsx';
+import { DailyRuns, Trend } from '#clients/web/parts/run-charts.tsx';
+import { Counted } from '#clients/web/parts/section.tsx';
+import { FailureReason, Status, since } from '#clients/web/parts/status.tsx';
 import { listAtLeast, related } from '#clients/web/session.ts';
-import { type Day, dailyLevels, dailyRuns, isStale, latestByWorkspace, median } from '#clients/web/text/run-history.ts';
-import type { Row } from '#clients/web/text/workspace-rows.ts';
+import { type Day, dailyLevels, dailyRuns, isStale, median } from '#clients/web/text/run-history.ts';
+import { type Row, urgencyOf } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';
+import { NewWorkspaceButton, NoWorkspaces } from '../workspaces/no-workspaces.tsx';
 
 /** Overview: workspaces that need attention, runs in progress, and recent history. */
 
@@ -43,7 +45,7 @@ const reader = (organization: string): (() => Promise<Home>) => {
   let parts: Resource[] = [];
   let current: string | undefined;
   return async () => {
-    const rows = await readRows();
+    const rows = (await readRows()).filter(({ workspace }) => !isManaged(workspace));
     const runStates = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
     if (runStates !== current) {
       const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by,apply,cost_estimate`;
@@ -64,6 +66,7 @@ export const OrganizationHome = ({ organization }: OrganizationProps) => {
     <OrganizationShell
       organization={organization}
       at="overview"
+      action={<NewWorkspaceButton organization={organization} />}
       waiting={live.value?.rows.filter((row) => row.group === 'attention' && isForReader(row)).length}
     >
       <Loaded live={live} what="overview">
@@ -77,30 +80,33 @@ const isForReader = ({ run }: Row): boolean => run !== undefined && mayDecide(ru
 
 const Sections = ({ rows, runs, parts, organization }: Home & OrganizationProps) => {
   const now = clock.peek();
-  const latest = useMemo(() => latestByWorkspace(runs), [runs]);
   const daily = useMemo(() => dailyRuns(runs, days, now), [runs]);
-  if (rows.length === 0) return <Nothing organization={organization} />;
+  if (rows.length === 0) return <NoWorkspaces organization={organization} />;
   const attention = rows.filter(({ group }) => group === 'attention');
   const [waitingForReader, waitingForOthers] = [
     attention.filter(isForReader),
     attention.filter((row) => !isForReader(row)),
   ];
-  const groups: [title: string, none: string, rows: Row[]][] = [
-    ['Waiting for you', 'No runs need your decision.', waitingForReader],
-    ['Waiting for others', '', waitingForOthers],
-    ['Failing', 'No workspace’s latest run has failed.', rows.filter(({ group }) => group === 'bad')],
-    ['Drifted or unhealthy', '', rows.filter(({ health }) => problemsOf(health).length > 0)],
-    ['Running', '', rows.filter(({ group }) => group === 'running')],
-    ['Unchanged for 90 days', '', rows.filter(({ workspace }) => isStale(workspace, now))],
+  const groups: [title: string, rows: Row[]][] = [
+    ['Waiting for you', waitingForReader],
+    ['Waiting for others', waitingForOthers],
+    ['Failing', rows.filter(({ group }) => group === 'bad')],
+    ['Drifted or unhealthy', rows.filter(({ health }) => problemsOf(health).length > 0)],
+    ['Running', rows.filter(({ group }) => group === 'running')],
+    ['Unchanged for 90 days', rows.filter(({ workspace }) => isStale(workspace, now))],
   ];
+  const isWell = rows.every((row) => urgencyOf(row) > 3);
   return (
     <>
-      <Totals rows={rows} daily={daily} />
+      <Totals rows={rows} daily={daily} organization={organization} />
+      {isWell && (
+        <Notice kind="good">
+          All well: no run waits for a decision, no latest run failed, no workspace has drifted.
+        </Notice>
+      )}
       {groups.map(
-        ([title, none, entries]) =>
-          (entries.length > 0 || none) && (
-            <Section key={title} title={title} none={none} rows={entries} latest={latest} organization={organization} />
-          ),
+        ([title, entries]) =>
+          entries.length > 0 && <Section key={title} title={title} rows={entries} organization={organization} />,
       )}
       <section class="stack">
         <h2>Runs of the last {days} days</h2>
@@ -113,19 +119,6 @@ const Sections = ({ rows, runs, parts, organization }: Home & OrganizationProps)
     </>
   );
 };
-
-/** Empty state with the next step, depending on permissions. */
-const Nothing = ({ organization }: OrganizationProps) =>
-  organizationNow(organization) && !may(organization, 'can-create-workspace') ? (
-    <NoAccess organization={organization} />
-  ) : (
-    <Empty title="Nothing here yet">
-      <p class="soft">
-        Create a workspace on the <a href={hrefOf({ view: 'workspaces', organization })}>Workspaces</a> page. Its runs
-        show up here.
-      </p>
-    </Empty>
-  );
 
 const resourcesOf = (rows: Row[]): number =>
   rows.reduce((sum, { workspace }) => sum + (workspace.attributes['resource-count'] ?? 0), 0);
@@ -154,25 +147,31 @@ const Trends = ({ rows, runs, parts, daily }: Home & { daily: Day[] }) => {
   );
 };
 
-const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
+const Totals = ({ rows, daily, organization }: { rows: Row[]; daily: Day[] } & OrganizationProps) => {
   const resources = resourcesOf(rows);
   const week = daily.slice(-7);
   const sum = (of: (day: Day) => number) => week.reduce((total, day) => total + of(day), 0);
   const [succeeded, failed] = [sum((day) => day.succeeded), sum((day) => day.failed)];
   const typical = median(week.flatMap(({ medianMs }) => medianMs ?? []));
-  const totals: [string, ComponentChildren][] = [
-    ['Workspaces', rows.length.toLocaleString('en')],
-    ['Resources', resources.toLocaleString('en')],
-    ['Runs in 7 days', (succeeded + failed + sum((day) => day.other)).toLocaleString('en')],
-    ['Succeeded', succeeded + failed === 0 ? '–' : `${Math.round((succeeded / (succeeded + failed)) * 100)} %`],
-    ['Typical duration', typical === undefined ? '–' : duration(typical)],
+  const totals: [string, ComponentChildren, OrganizationView][] = [
+    ['Workspaces', rows.length.toLocaleString('en'), 'workspaces'],
+    ['Resources', resources.toLocaleString('en'), 'workspaces'],
+    ['Runs in 7 days', (succeeded + failed + sum((day) => day.other)).toLocaleString('en'), 'queue'],
+    [
+      'Succeeded',
+      succeeded + failed === 0 ? '–' : `${Math.round((succeeded / (succeeded + failed)) * 100)} %`,
+      'queue',
+    ],
+    ['Typical duration', typical === undefined ? '–' : duration(typical), 'queue'],
   ];
   return (
     <dl class="totals">
-      {totals.map(([name, value]) => (
+      {totals.map(([name, value, view]) => (
         <div key={name} class="panel pad">
           <dt>{name}</dt>
-          <dd>{value}</dd>
+          <dd>
+            <a href={hrefOf({ view, organization })}>{value}</a>
+          </dd>
         </div>
       ))}
     </dl>
@@ -181,27 +180,14 @@ const Totals = ({ rows, daily }: { rows: Row[]; daily: Day[] }) => {
 
 interface SectionProps extends OrganizationProps {
   title: string;
-  none: string;
   rows: Row[];
-  latest: Map<string, Resource<'runs'>[]>;
 }
 
-const Section = ({ title, none, rows, latest, organization }: SectionProps) => (
+const Section = ({ title, rows, organization }: SectionProps) => (
   <Counted title={title} count={rows.length}>
-    {rows.length === 0 ? (
-      <p class="soft">{none}</p>
-    ) : (
-      <List label={title} of={rows.slice(0, mostListed)}>
-        {(row) => (
-          <Line
-            key={row.workspace.id}
-            {...row}
-            latest={latest.get(row.workspace.id) ?? []}
-            organization={organization}
-          />
-        )}
-      </List>
-    )}
+    <List label={title} of={rows.slice(0, mostListed)}>
+      {(row) => <Line key={row.workspace.id} {...row} organization={organization} />}
+    </List>
     {rows.length > mostListed && (
       <p>
         <a href={hrefOf({ view: 'workspaces', organization })}>{count(rows.length - mostListed, 'more workspace')}</a>
@@ -210,12 +196,10 @@ const Section = ({ title, none, rows, latest, organization }: SectionProps) => (
   </Counted>
 );
 
-interface LineProps extends OrganizationProps, Pick<Row, 'workspace' | 'run'> {
-  latest: Resource<'runs'>[];
-}
+interface LineProps extends OrganizationProps, Pick<Row, 'workspace' | 'run'> {}
 
 /** A workspace, linked to the run that needs attention. */
-const Line = ({ workspace, run, latest, organization }: LineProps) => {
+const Line = ({ workspace, run, organization }: LineProps) => {
   const { name, 'resource-count': resources } = workspace.attributes;
   return (
     <Item
@@ -225,8 +209,18 @@ const Line = ({ workspace, run, latest, organization }: LineProps) => {
           : { view: 'workspace', organization, workspace: name, tab: 'overview' }
       }
       title={name}
-      beside={latest.length > 0 && <Sparkline runs={latest} />}
-      meta={run ? run.attributes.message : count(resources, 'resource')}
+      meta={
+        run ? (
+          <>
+            <span class="one-line" title={run.attributes.message}>
+              {run.attributes.message}
+            </span>
+            <FailureReason run={run} />
+          </>
+        ) : (
+          count(resources, 'resource')
+        )
+      }
       end={run ? <Status run={run} /> : <span class="status">No runs yet</span>}
       notes={
         run && [

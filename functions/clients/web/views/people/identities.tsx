@@ -4,6 +4,12 @@ import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
 
+/** Entity ids of SAML (`saml:…`) are URLs mostly, but can be any URI. */
+const hostOf = (issuer: string): string => {
+  const id = issuer.replace(/^saml:/, '');
+  return URL.parse(id)?.host || id;
+};
+
 /** Identities at the identity provider that sign in as this user. */
 export const Identities = () => {
   const live = useList<'identities'>('/account/identities', 30_000);
@@ -19,7 +25,7 @@ export const Identities = () => {
                   title={subject}
                   meta={
                     <>
-                      {new URL(issuer).host} · connected <Ago at={at} />
+                      {hostOf(issuer)} · connected <Ago at={at} />
                     </>
                   }
                 >

@@ -1,4 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
+import { askForWays, ways } from '#clients/web/issuer.ts';
 import { useList, useLive } from '#clients/web/live.ts';
 import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import type { Item as Attachment } from '#clients/web/parts/attached.tsx';
@@ -9,6 +10,7 @@ import { Choices, Text } from '#clients/web/parts/fields.tsx';
 import { Item, LiveList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { account, all, create, related } from '#clients/web/session.ts';
+import { MemberAccess } from './access-report.tsx';
 
 /** A member of an organization, or an invited user. */
 interface Member {
@@ -55,18 +57,30 @@ export const useMembers = (organization: string, enabled: boolean): Attachment[]
 export const Members = ({ organization }: OrganizationProps) => {
   const live = useLive(`members/${organization}`, () => load(organization), 15_000);
   const mayManage = may(organization, 'can-manage-users');
+  // Users join by signing in with the invited address.
+  const asked = useLive('ways to sign in', async () => {
+    await askForWays();
+    return true;
+  });
   return (
     <OrganizationShell
       organization={organization}
       at="members"
       action={
-        mayManage && (
+        mayManage &&
+        ways.value.length > 0 && (
           <DialogButton text="Invite" primary onClose={live.refresh}>
             {(close) => <Invite organization={organization} onClose={close} />}
           </DialogButton>
         )
       }
     >
+      {mayManage && asked.value && ways.value.length === 0 && (
+        <p class="soft">
+          To invite users, set up sign-in through OpenID Connect or SAML first (setting <code>signInIssuer</code> or{' '}
+          <code>samlAdministrators</code>): they join by signing in with the invited address.
+        </p>
+      )}
       <LiveList live={live} what="members">
         {(member) => {
           const { status, email, 'created-at': at } = member.membership.attributes;
@@ -89,6 +103,13 @@ export const Members = ({ organization }: OrganizationProps) => {
                 </>
               }
             >
+              {status !== 'invited' && (
+                <MemberAccess
+                  organization={organization}
+                  user={related(member.membership, 'user') ?? ''}
+                  name={title}
+                />
+              )}
               {mayManage && (
                 <DeleteButton
                   text="Remove"

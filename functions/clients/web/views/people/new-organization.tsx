@@ -14,7 +14,7 @@ export const NewOrganization = () => {
       <h1>New organization</h1>
       <section class="panel pad narrow">
         <Form submit="Create organization" onSubmit={submit} onCancel={() => go({ view: 'home' })}>
-          <Name hint="3 to 40 letters, digits, - and _. It cannot be changed later." />
+          <Name hint="3 to 40 letters, digits, - and _. It is part of addresses in configurations." />
           <Text label="E-mail" name="email" required value={account.value?.attributes.email ?? ''} />
         </Form>
       </section>

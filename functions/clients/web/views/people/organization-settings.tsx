@@ -3,12 +3,12 @@ import { useLive } from '#clients/web/live.ts';
 import { go } from '#clients/web/location.ts';
 import { knowOrganization, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
-import { Choice, Select, Text } from '#clients/web/parts/fields.tsx';
+import { ConfirmButton, FormButton } from '#clients/web/parts/dialog.tsx';
+import { Choice, Name, Select, Text, type Values } from '#clients/web/parts/fields.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { SettingsForm } from '#clients/web/parts/settings-form.tsx';
-import { call, get } from '#clients/web/session.ts';
+import { call, change, get } from '#clients/web/session.ts';
 import { ProviderSets } from '../provider-sets/provider-sets.tsx';
 import { DeletedWorkspaces } from '../workspaces/deleted-workspaces.tsx';
 import { OrganizationTokens } from './organization-tokens.tsx';
@@ -26,6 +26,7 @@ export const OrganizationSettings = ({ organization }: OrganizationProps) => {
             )}
             {value.attributes.permissions['can-manage-provider-sets'] && <ProviderSets organization={value.id} />}
             <DeletedWorkspaces organization={value.id} />
+            {value.attributes.permissions['can-update'] && <Rename organization={value} />}
             {value.attributes.permissions['can-destroy'] && <Danger name={value.id} />}
           </div>
         )}
@@ -76,10 +77,50 @@ const General = ({ organization }: { organization: Resource<'organizations'> }) 
               label="Allow workspace admins to delete workspaces that manage resources"
               hint="Otherwise, only owners can."
             />
+            <Choice
+              name="sso-required"
+              label="Require single sign-on"
+              hint="Rejects other sessions, and API tokens of users who never signed in at the issuer. You become the one owner who is exempt (break-glass owner), unless another one is named through the API."
+            />
           </>
         )}
       </SettingsForm>
     </section>
+  );
+};
+
+/** The page continues at the new address. */
+const Rename = ({ organization }: { organization: Resource<'organizations'> }) => {
+  const { id } = organization;
+  const rename = async (_: FormData, attributes: Values) => {
+    const renamed = await change(`/organizations/${id}`, 'organizations', attributes, { basis: organization });
+    go({ view: 'organization-settings', organization: renamed.id });
+  };
+  return (
+    <Panel title="Rename this organization">
+      <p class="soft">
+        Possible while no run is in progress. Addresses with the name {id} stop working, and answer with the new name.
+      </p>
+      <div>
+        <FormButton
+          danger
+          text="Rename organization"
+          title={`Rename ${id}`}
+          submit="Rename organization"
+          values={{ name: id }}
+          onSubmit={rename}
+        >
+          <Name hint="3 to 40 letters, digits, - and _. Every former name stays reserved for this organization." />
+          <p>Then change the name wherever it is written:</p>
+          <ul>
+            <li>cloud blocks and remote backends, and remote states that read its workspaces</li>
+            <li>sources of modules and providers in its registry</li>
+            <li>cloud roles that trust identities of organization:{id}</li>
+            <li>scripts that call the API</li>
+          </ul>
+        </FormButton>
+      </div>
+    </Panel>
   );
 };
 

@@ -22,7 +22,7 @@ export const Organizations = () => {
   const { organizations: joined = [], invitations = [] } = list.value ?? {};
   const only = joined.length === 1 && invitations.length === 0 ? joined[0] : undefined;
   useEffect(() => {
-    if (only) go({ view: 'workspaces', organization: only.id }, { replace: true });
+    if (only) go({ view: 'overview', organization: only.id }, { replace: true });
   }, [only]);
   return (
     <Shell title="Organizations" crumbs={[]}>
@@ -47,7 +47,7 @@ export const Organizations = () => {
           ) : (
             <List label="Organizations" of={organizations}>
               {({ id, attributes }) => (
-                <Item key={id} to={{ view: 'workspaces', organization: id }} title={id} meta={attributes.email} />
+                <Item key={id} to={{ view: 'overview', organization: id }} title={id} meta={attributes.email} />
               )}
             </List>
           )

@@ -17,6 +17,7 @@ import {
   workspaceParts,
   workspaceSwitches,
 } from '#clients/web/text/access.ts';
+import { UsersWithAccess } from './access-report.tsx';
 
 /** Team access to a workspace or project. */
 
@@ -25,6 +26,8 @@ interface On {
   id: string;
   organization: string;
   may: boolean;
+  /** The workspace's project. */
+  project?: string | undefined;
 }
 
 interface TeamGrant {
@@ -36,13 +39,39 @@ interface ViewData {
   granted: TeamGrant[];
   /** Teams without access yet. */
   free: Resource<'teams'>[];
+  /** Teams with access from elsewhere: the workspace's project, the organization. */
+  inherited: Inherited[];
 }
 
-const load = async ({ what, id, organization }: On): Promise<ViewData> => {
-  const [grants, teams] = await Promise.all([
+interface Inherited {
+  team: Resource<'teams'>;
+  access: string;
+  from: 'project' | 'organization';
+}
+
+/** The widest access of a team to all workspaces or projects of the organization. */
+const everywhere = ({ attributes }: Resource<'teams'>, what: On['what']): string | undefined => {
+  const flags = attributes['organization-access'];
+  if (attributes.name === 'owners') return 'full access';
+  if (flags['manage-projects'] || (what === 'workspace' && flags['manage-workspaces'])) return 'admin';
+  return flags['read-projects'] || (what === 'workspace' && flags['read-workspaces']) ? 'read' : undefined;
+};
+
+const load = async ({ what, id, organization, project }: On): Promise<ViewData> => {
+  const [grants, teams, ofProject] = await Promise.all([
     all<'team-workspaces' | 'team-projects'>(`/team-${what}s?filter[${what}][id]=${id}`),
     all<'teams'>(`/organizations/${organization}/teams`),
+    // Users of a single workspace may not see its project.
+    project ? all<'team-projects'>(`/team-projects?filter[project][id]=${project}`).catch(() => undefined) : undefined,
   ]);
+  const inherited = teams.data.flatMap((team): Inherited[] => {
+    const access = everywhere(team, what);
+    const granted = ofProject?.data.find((grant) => related(grant, 'team') === team.id);
+    return [
+      ...(access ? [{ team, access, from: 'organization' } as const] : []),
+      ...(granted ? [{ team, access: granted.attributes.access, from: 'project' } as const] : []),
+    ];
+  });
   const granted = grants.data.map((grant) => ({
     grant,
     team: teams.data.find((team) => team.id === related(grant, 'team')),
@@ -50,6 +79,7 @@ const load = async ({ what, id, organization }: On): Promise<ViewData> => {
   const teamIds = new Set(granted.map(({ team }) => team?.id));
   return {
     granted,
+    inherited,
     free: teams.data.filter(({ id: teamId, attributes }) => !teamIds.has(teamId) && attributes.name !== 'owners'),
   };
 };
@@ -59,26 +89,35 @@ export const TeamAccess = (on: On) => {
   const close = live.refresh;
   return (
     <Panel title="Team access">
-      <p class="soft">
-        {on.what === 'workspace'
-          ? 'In addition to project and organization access. Owners have full access.'
-          : 'Applies to the project and all its workspaces. Owners have full access.'}
-      </p>
+      {on.what === 'project' && <p class="soft">Applies to the project and all its workspaces.</p>}
       <Loaded live={live} what="team access">
-        {({ granted, free }) => (
+        {({ granted, free, inherited }) => (
           <>
             <ul class="stack tight">
               {granted.map((access) => (
                 <Granted key={access.grant.id} {...access} on={on} onClose={close} />
               ))}
+              {inherited.map(({ team: { id, attributes }, access, from }) => (
+                <Line
+                  key={`${from} ${id}`}
+                  title={
+                    <>
+                      <a href={hrefOf({ view: 'team', organization: on.organization, id })}>{attributes.name}</a>{' '}
+                      <Tags of={[access]} />
+                    </>
+                  }
+                  about={`From its access to the ${from}`}
+                />
+              ))}
             </ul>
-            {on.may && free.length > 0 && (
-              <div>
+            <div class="row">
+              {on.may && free.length > 0 && (
                 <DialogButton text="Add team access" onClose={close}>
                   {(close) => <EditAccess on={on} free={free} onClose={close} />}
                 </DialogButton>
-              </div>
-            )}
+              )}
+              <UsersWithAccess what={on.what} id={on.id} organization={on.organization} />
+            </div>
           </>
         )}
       </Loaded>

@@ -1,16 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import type { Live } from '#clients/web/live.ts';
+import { type Live, useList } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
 import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Attached, relating } from '#clients/web/parts/attached.tsx';
-import { Notice } from '#clients/web/parts/basics.tsx';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Choices } from '#clients/web/parts/fields.tsx';
 import { Form } from '#clients/web/parts/form.tsx';
+import { Line } from '#clients/web/parts/list.tsx';
 import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { TokensOf } from '#clients/web/parts/tokens.tsx';
-import { call, change, get } from '#clients/web/session.ts';
-import { organizationFlags } from '#clients/web/text/access.ts';
+import { call, change, get, related } from '#clients/web/session.ts';
+import { organizationFlags, projectLevels, workspaceLevels } from '#clients/web/text/access.ts';
 import { nameOf, useMembers } from './members.tsx';
 import { TeamFields } from './teams.tsx';
 
@@ -46,7 +48,10 @@ const Team = ({ team, users, organization, live }: ViewData & OrganizationProps 
         onChange={live.refresh}
       />
       <div class="sides">
-        <Access team={team} onChange={live.refresh} />
+        <div class="stack">
+          {team.attributes.name !== 'owners' && <Places team={team} organization={organization} />}
+          <Access team={team} onChange={live.refresh} />
+        </div>
         <Members team={team} users={users} organization={organization} onChange={live.refresh} />
       </div>
       {permissions['can-view-api-token'] && (
@@ -105,10 +110,51 @@ const Access = ({ team, onChange }: { team: Resource<'teams'>; onChange(): void 
           {saved.value && <Notice kind="good">Saved.</Notice>}
         </Form>
       )}
-      <p class="soft small">
-        Access to single workspaces and projects is granted in their settings, in addition to this.
-      </p>
     </Panel>
+  );
+};
+
+/** Projects and workspaces on which the team has access. */
+const Places = ({ team, organization }: { team: Resource<'teams'> } & OrganizationProps) => {
+  const live = useList<'team-workspaces' | 'team-projects'>(`/teams/${team.id}/access`, 30_000);
+  return (
+    <Panel title="Access to projects and workspaces">
+      <Loaded live={live} what="access">
+        {(grants) =>
+          grants.length ? (
+            <ul class="stack tight">
+              {grants.map((grant) => (
+                <Place key={grant.id} grant={grant} organization={organization} />
+              ))}
+            </ul>
+          ) : (
+            <p class="soft">None yet. Add the team in the settings of a workspace, or on a project’s page.</p>
+          )
+        }
+      </Loaded>
+    </Panel>
+  );
+};
+
+const Place = ({ grant, organization }: { grant: Resource } & OrganizationProps) => {
+  const { name, access } = grant.attributes;
+  const project = related(grant, 'project');
+  const levels: readonly (readonly [string, string])[] = project ? projectLevels : workspaceLevels;
+  return (
+    <Line
+      title={
+        <a
+          href={hrefOf(
+            project
+              ? { view: 'project', organization, id: project }
+              : { view: 'workspace', organization, workspace: name, tab: 'settings' },
+          )}
+        >
+          {name}
+        </a>
+      }
+      about={`${project ? 'Project' : 'Workspace'} · ${levels.find(([level]) => level === access)?.[1]}`}
+    />
   );
 };
 

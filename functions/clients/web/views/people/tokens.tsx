@@ -1,11 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { askForIssuer, depart, failed, issuer } from '#clients/web/issuer.ts';
+import { askForWays, depart, failed, ways } from '#clients/web/issuer.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { Button } from '#clients/web/parts/button.tsx';
+import { HelpLink } from '#clients/web/parts/help-link.tsx';
 import { Shell } from '#clients/web/parts/shell.tsx';
+import { ThemeButton } from '#clients/web/parts/theme.tsx';
 import { CreatedToken, NewToken, TokenList } from '#clients/web/parts/tokens.tsx';
 import { all, get, isSession } from '#clients/web/session.ts';
 import { Identities } from './identities.tsx';
@@ -35,6 +37,10 @@ export const Tokens = () => {
     <Shell title="Tokens" crumbs={[{ text: 'Tokens' }]}>
       <div class="row spread">
         <h1>API tokens</h1>
+        <span class="only-narrow">
+          <HelpLink />
+          <ThemeButton />
+        </span>
         <NewToken
           primary
           text="New token"
@@ -71,15 +77,18 @@ export const Tokens = () => {
 /** For users who signed in with a token and could use the identity provider as the same user. */
 const Connect = () => {
   useEffect(() => {
-    askForIssuer().catch(() => {});
+    askForWays().catch(() => {});
   }, []);
-  if (!issuer.value || isSession.value) return null;
+  if (ways.value.length === 0 || isSession.value) return null;
+  const names = ways.value.map(({ name }) => name).join(' or ');
   return (
     <section class="panel pad stack">
       {failed.value && <Notice kind="bad">{failed.value}</Notice>}
-      <p>You signed in with a token. Connect {issuer.value} to sign in with it as the same user.</p>
+      <p>You signed in with a token. Connect {names} to sign in with it as the same user.</p>
       <div class="row ends">
-        <Button text={`Connect with ${issuer.value}`} onClick={() => depart({ connects: true })} />
+        {ways.value.map((way) => (
+          <Button key={way.path} text={`Connect with ${way.name}`} onClick={() => depart(way, { connects: true })} />
+        ))}
       </div>
     </section>
   );

@@ -35,11 +35,18 @@ export const Policies = ({ set, policies, organization, may, onChange }: Props) 
       ) : (
         <List label="Policies" of={policies}>
           {(policy) => {
-            const { name, description, query, 'enforcement-level': level } = policy.attributes;
+            const {
+              name,
+              description,
+              query,
+              'enforcement-level': level,
+              'uncompiled-reason': uncompiled,
+            } = policy.attributes;
             return (
               <Item
                 key={policy.id}
                 title={name}
+                notes={[uncompiled && `Not compiled: ${uncompiled}`]}
                 tags={[level, !policy.links?.download && 'no source']}
                 meta={
                   <>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import type { PolicySetResult } from '#clients/client/documents.ts';
-import { messageOf } from '#clients/client/run-facts.ts';
+import { messageOf, policyCheckPart, policyEvaluationPart } from '#clients/client/run-facts.ts';
 import { count } from '#clients/client/text/time.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
@@ -38,17 +38,23 @@ interface RunProps {
 export const PolicyEvaluation = ({ run, stages, override }: RunProps & { stages: Resource<'task-stages'>[] }) => {
   const id = stages.map((stage) => related(stage, 'policy-evaluations')).find((id) => id !== undefined);
   const own = run.attributes.status === 'post_plan_awaiting_decision' ? override : undefined;
-  return id ? <Panel title="Policies" id={id} run={run} load={loadEvaluation} override={own} /> : null;
+  return id ? (
+    <Panel part={policyEvaluationPart} title="Policies" id={id} run={run} load={loadEvaluation} override={own} />
+  ) : null;
 };
 
 /** Policies with three enforcement levels, checked last. */
 export const PolicyCheck = ({ run, override }: RunProps) => {
   const id = related(run, 'policy-checks');
   const own = run.attributes.status === 'policy_override' ? override : undefined;
-  return id ? <Panel title="Policy check" id={id} run={run} load={loadCheck} override={own} /> : null;
+  return id ? (
+    <Panel part={policyCheckPart} title="Policy check" id={id} run={run} load={loadCheck} override={own} />
+  ) : null;
 };
 
 interface Props {
+  /** Its fragment. */
+  part: string;
   title: string;
   id: string;
   run: Resource<'runs'>;
@@ -58,12 +64,13 @@ interface Props {
 }
 
 /** Results come with a status change of the run, so each is read once. */
-const Panel = ({ title, id, run, load, override }: Props) => {
+const Panel = ({ part, title, id, run, load, override }: Props) => {
   const waits = override?.path !== undefined && run.attributes.permissions['can-override-policy-check'];
   const live = useLive(`${id}/${run.attributes.status}`, () => load(id));
   const status: string | undefined = live.value?.judgement.attributes.status;
   return (
     <Fold
+      id={part}
       title={title}
       status={status && (words[status] ?? status)}
       summary={live.value && <Counts sets={live.value.sets} />}

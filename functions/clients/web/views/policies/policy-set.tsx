@@ -5,7 +5,7 @@ import { Attached, relating } from '#clients/web/parts/attached.tsx';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
 import { Managed, Single, type SingleAddress } from '#clients/web/parts/managed.tsx';
-import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
+import { PolicySetFields, stageOf } from '#clients/web/parts/policy-set-fields.tsx';
 import { call } from '#clients/web/session.ts';
 import { Parameters } from '../variables/variables.tsx';
 import { Policies } from './policies-of-set.tsx';
@@ -47,7 +47,7 @@ const PolicySet = ({ set, included, organization, live }: ViewData & Organizatio
         onChange={live.refresh}
       />
       <p class="row">
-        <Tags of={[kindNames[kind] ?? kind, overridable && 'overridable']} />
+        <Tags of={[stageOf(set), overridable && 'overridable']} />
       </p>
       <div class="sides">
         <div class="stack">

@@ -3,7 +3,7 @@ import { relatedIds } from '#clients/client/client.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { type Option, Radios } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
-import { kindNames, PolicySetFields } from '#clients/web/parts/policy-set-fields.tsx';
+import { PolicySetFields, stageOf } from '#clients/web/parts/policy-set-fields.tsx';
 import { ResourceList } from '#clients/web/parts/resource-list.tsx';
 import { reachOf } from '../variables/variable-sets.tsx';
 
@@ -23,7 +23,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
       }
     >
       {(set, to) => {
-        const { name, description, kind, overridable, 'policy-count': policies } = set.attributes;
+        const { name, description, overridable, 'policy-count': policies } = set.attributes;
         const excludes =
           [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
         const reach = `${reachOf(set.attributes)}${excludes ? ', with exceptions' : ''}`;
@@ -32,7 +32,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
             key={set.id}
             to={to}
             title={name}
-            tags={[kindNames[kind] ?? kind, overridable && 'overridable']}
+            tags={[stageOf(set), overridable && 'overridable']}
             meta={description || `Applies to ${reach}`}
             notes={[policies === 1 ? '1 policy' : `${policies} policies`, reach]}
           />

@@ -71,14 +71,14 @@ interface VersionProps {
 }
 
 const Version = ({ version, policies: counted }: VersionProps) => {
-  const { status, 'created-at': at, 'error-message': problem } = version.attributes;
+  const { status, 'created-at': at, 'error-message': problem, 'uncompiled-reason': uncompiled } = version.attributes;
   return (
     <Item
       title={<span class="mono">{version.id}</span>}
       tags={[counted !== undefined && 'current version']}
       meta={problem ?? (counted === undefined ? '' : counted === 1 ? '1 policy' : `${counted} policies`)}
       end={<span class={`status ${tones[status] ?? ''}`}>{status}</span>}
-      notes={[<Ago key="at" at={at} />]}
+      notes={[uncompiled && `Not compiled: ${uncompiled}`, <Ago key="at" at={at} />]}
     />
   );
 };

@@ -1,4 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
+import { isManaged } from '#clients/client/managed.ts';
 import type { Live } from '#clients/web/live.ts';
 import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Item, List, Tags } from '#clients/web/parts/list.tsx';
@@ -20,7 +21,7 @@ const load = async (organization: string, id: string): Promise<ViewData> => {
     readTagged(projectId),
     all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${projectId}`),
   ]);
-  return { project, workspaces: workspaces.data };
+  return { project, workspaces: workspaces.data.filter((workspace) => !isManaged(workspace)) };
 };
 
 /** With its tags as an attribute. Tags are read last, so that a concurrent edit is detected as a conflict. */

@@ -50,7 +50,7 @@ export const ProjectFields = ({ tagged, mode, inherited }: FieldsProps) => (
         label="Tags"
         name="tags"
         lines={3}
-        hint="One per line, for example team = network, or critical. Workspaces inherit them."
+        hint="One per line, for example team: network, or critical. Workspaces inherit them."
       />
     )}
     <Select

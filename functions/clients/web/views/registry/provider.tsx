@@ -110,7 +110,11 @@ interface VersionsProps extends Pick<ViewData, 'versions'> {
 }
 
 const Versions = ({ versions, path, mayDelete, onChange }: VersionsProps) => (
-  <List label="Versions" of={versions} none="No versions yet.">
+  <List
+    label="Versions"
+    of={versions}
+    none="No versions yet. Publish one with the API: its checksums with a signature, and a zip archive for each platform."
+  >
     {({ id, attributes: { version, 'status-message': message, 'key-id': key, 'created-at': at } }) => (
       <Item
         key={id}

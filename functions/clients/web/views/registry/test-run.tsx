@@ -75,6 +75,7 @@ const TestRun = ({ run, live, path }: Props) => {
         url={attributes['log-read-url']}
         run={run}
         over={over}
+        failed={attributes.status === 'errored' || attributes['test-status'] === 'fail'}
         onEnd={live.refresh}
         above={() => null}
       />

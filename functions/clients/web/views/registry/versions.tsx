@@ -46,7 +46,15 @@ export const Versions = ({ module, address, onChange }: Props) => {
           </DialogButton>
         )}
       </div>
-      <List label="Versions" of={statuses} none="No versions yet.">
+      <List
+        label="Versions"
+        of={statuses}
+        none={
+          repo
+            ? 'No versions yet. Push a tag such as v1.0.0 to publish one.'
+            : 'No versions yet. Publish one to use the module.'
+        }
+      >
         {({ version, status, error }) => {
           const [text, tone] = words[status] ?? [status, 'neutral'];
           const reason = deprecations.value?.[version]?.reason;

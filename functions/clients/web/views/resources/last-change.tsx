@@ -11,6 +11,8 @@ export interface Managed {
   /** Addresses in the configuration. */
   dependsOn: string[];
   createdAt: string | undefined;
+  /** The next plan replaces it. */
+  tainted: boolean;
   /** Newest first. */
   changes: { version: string; run: string | undefined; at: string }[];
 }

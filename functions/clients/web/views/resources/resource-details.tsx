@@ -16,7 +16,7 @@ interface Props {
 
 /** One resource: type, dependencies and history. */
 export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Props) => {
-  const { address, type, module, provider, dependsOn, createdAt, changes } = resource;
+  const { address, type, module, provider, dependsOn, createdAt, changes, tainted } = resource;
   const users = resources.filter((resource) => resource.dependsOn.includes(configured(address)));
   const needed = resources.filter((resource) => dependsOn.includes(configured(resource.address)));
   return (
@@ -30,6 +30,7 @@ export const ResourceDetails = ({ resource, resources, workspace, onChoose }: Pr
           ['Type', <code key="type">{type}</code>],
           ['Provider', provider],
           ['Module', module || 'root'],
+          tainted && ['State', 'tainted: the next plan replaces it'],
           ['Depends on', <Links key="on" of={needed} onChoose={onChoose} />],
           ['Used by', <Links key="by" of={users} onChoose={onChoose} />],
           ['Created', createdAt ? <Ago key="at" at={createdAt} /> : 'before history was recorded'],

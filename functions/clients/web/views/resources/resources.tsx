@@ -26,6 +26,7 @@ const managedOf = ({ attributes }: Resource): Managed => ({
   provider: attributes.provider,
   dependsOn: attributes['depends-on'],
   createdAt: attributes['created-at'] ?? undefined,
+  tainted: attributes.tainted,
   changes: attributes.changes.map((change: Change) => ({
     version: change['state-version-id'],
     run: change['run-id'] ?? undefined,
@@ -157,12 +158,17 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
       </section>
     )}
   >
-    {({ address, type, module, provider, changes }) => (
+    {({ address, type, module, provider, changes, tainted }) => (
       <tr key={address}>
         <th scope="row">
           <button type="button" class="link mono break" onClick={() => onChoose(address)}>
             {address}
           </button>
+          {tainted && (
+            <span class="tag warn" title="The next plan replaces it.">
+              tainted
+            </span>
+          )}
         </th>
         <td class="mono" data-label="Type">
           {type}

@@ -1,4 +1,5 @@
 import { type Resource, relatedIds } from '#clients/client/client.ts';
+import { tasksOf } from '#clients/client/run-facts.ts';
 import { useLive } from '#clients/web/live.ts';
 import { Duration } from '#clients/web/parts/basics.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
@@ -91,6 +92,7 @@ export const TaskStageView = ({ name, stages }: { name: TaskStage; stages: Shown
   const passed = results.filter(({ attributes }) => attributes.status === 'passed').length;
   return (
     <Fold
+      id={tasksOf(name)}
       title={titles[name]}
       status={
         <>

@@ -49,8 +49,12 @@ export const CostEstimate = ({ estimate }: { estimate: Resource<'cost-estimates'
 const Totals = ({ estimate: { attributes } }: { estimate: Resource<'cost-estimates'> }) => {
   const { 'prior-monthly-cost': prior, 'proposed-monthly-cost': proposed, 'delta-monthly-cost': delta } = attributes;
   if (prior === null || proposed === null || delta === null) return null;
+  const unpriced = attributes['unmatched-resources-count'] ?? 0;
+  if (unpriced > 0 && !attributes['matched-resources-count'])
+    return <span class="summary">{count(unpriced, 'resource')} without a known price</span>;
   return (
     <span class="summary">
+      {unpriced > 0 && <span class="soft">{count(unpriced, 'resource')} not included</span>}
       <span>
         {dollars(prior)} <span aria-hidden="true">→</span>
         <span class="visually-hidden">becomes</span> <strong>{dollars(proposed)}</strong>

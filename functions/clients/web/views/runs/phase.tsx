@@ -2,15 +2,15 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
 import { awaitedPool, awaitsRunner, since } from '#clients/client/run-facts.ts';
+import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { hash } from '#clients/web/location.ts';
 import { Duration, Notice } from '#clients/web/parts/basics.tsx';
 import { Changes } from '#clients/web/parts/changes.tsx';
 import { Switch } from '#clients/web/parts/filters.tsx';
 import { Log } from '#clients/web/parts/log.tsx';
 import { Fold } from '#clients/web/parts/section.tsx';
+import { comparedWith } from '#clients/web/plans.ts';
 import { isPhaseFinal, type PhaseStatus } from '#run/status.ts';
-import { PlanChanges } from './plan-changes.tsx';
-import { PlanGraph } from './plan-graph.tsx';
 
 const titles = { plan: 'Plan', apply: 'Apply' };
 
@@ -54,7 +54,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
       title={titles[name]}
       status={
         <>
-          {pool ? `waiting for an agent in pool ${pool}` : (words[status] ?? status)}
+          {pool ? `waiting for an agent in pool ${pool.name}` : (words[status] ?? status)}
           {awaitsRunner(phase) && (
             <>
               {' · '}
@@ -85,7 +85,7 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
           {name === 'plan' && status === 'finished' ? (
             <PlanResult run={run} plan={phase} url={url} />
           ) : (
-            <Log name={name} url={url} run={run} over={over} onEnd={onEnd} />
+            <Log name={name} url={url} run={run} over={over} failed={status === 'errored'} onEnd={onEnd} />
           )}
         </>
       )}
@@ -93,11 +93,23 @@ export const Phase = ({ name, run, phase, onEnd }: PhaseProps) => {
   );
 };
 
-const planViews = ['Changes', 'Graph', 'Output'] as const;
+const planViews = ['Changes', 'Graph', 'Output', 'Compare'] as const;
+
+const plan = () => import('#clients/web/groups/plan.ts');
+// While the run is loaded, which it does not wait for.
+plan().catch(() => {});
+const PlanChanges = lazily(plan, (group) => group.PlanChanges, WaitingPart);
+const PlanComparison = lazily(plan, (group) => group.PlanComparison, WaitingPart);
+const PlanGraph = lazily(plan, (group) => group.PlanGraph, WaitingPart);
+
+const firstView = (): (typeof planViews)[number] => {
+  if (hash.value.text.startsWith('#plan-')) return 'Output';
+  return new URLSearchParams(location.search).has(comparedWith) ? 'Compare' : 'Changes';
+};
 
 /** A finished plan shows its changes first; a link to a log line opens the output. */
 const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: string }; url: string }) => {
-  const view = useSignal<(typeof planViews)[number]>(hash.value.text.startsWith('#plan-') ? 'Output' : 'Changes');
+  const view = useSignal(firstView());
   useEffect(() => {
     if (hash.value.text.startsWith('#plan-')) view.value = 'Output';
     if (hash.value.text.startsWith('#change-')) view.value = 'Changes';
@@ -108,6 +120,7 @@ const PlanResult = ({ run, plan, url }: { run: Resource<'runs'>; plan: { id: str
       {view.value === 'Output' && <Log name="plan" url={url} run={run} over />}
       {view.value === 'Changes' && <PlanChanges plan={plan} />}
       {view.value === 'Graph' && <PlanGraph plan={plan} />}
+      {view.value === 'Compare' && <PlanComparison run={run} plan={plan} />}
     </>
   );
 };

@@ -1,7 +1,9 @@
+import type { Difference } from '#clients/client/text/plan.ts';
 import { useLive } from '#clients/web/live.ts';
-import { Loaded } from '#clients/web/parts/basics.tsx';
+import { Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { DiffList } from '#clients/web/parts/diff.tsx';
 import { planOf } from '#clients/web/plans.ts';
+import { risksOf } from '#clients/web/text/plan-risks.ts';
 
 /** Changes of a plan or an apply, by resource. */
 export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
@@ -10,6 +12,7 @@ export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
     <Loaded live={live} what="changes">
       {({ resources, outputs, drift }) => (
         <>
+          <Risks of={resources} />
           <DiffList label="resources" differences={resources} />
           {outputs.some(({ kind }) => kind !== 'same') && (
             <>
@@ -29,5 +32,19 @@ export const PlanChanges = ({ plan }: { plan: { id: string } }) => {
         </>
       )}
     </Loaded>
+  );
+};
+
+/** What a reviewer should look at first; of a plan that changes resources. */
+const Risks = ({ of }: { of: Difference[] }) => {
+  const risks = risksOf(of);
+  return (
+    risks.length > 0 && (
+      <div class="risks">
+        <Notice kind="warn">
+          <strong>To review:</strong> {risks.join(', ')}
+        </Notice>
+      </div>
+    )
   );
 };

@@ -55,8 +55,9 @@ const reader = (organization: string): (() => Promise<QueueData>) => {
   let lastIds: string | undefined;
   return async () => {
     const parts = new Map<string, Resource>();
-    const line = await listOf('filter[status]=pending', maxListed, parts);
-    const busy = await listOf(`filter[status]=${working}`, 100, parts);
+    // Builds of environments are in the same queue.
+    const line = await listOf('filter[status]=pending&filter[managed]=true', maxListed, parts);
+    const busy = await listOf(`filter[status]=${working}&filter[managed]=true`, 100, parts);
     // A run that left the queue between the two requests is in both.
     const open = [...new Map([...line, ...busy].map((run) => [run.id, run])).values()];
     const ids = open.map(({ id }) => id).join();

@@ -17,6 +17,7 @@ const options = [
   'allow-config-generation',
   'target-addrs',
   'replace-addrs',
+  'invoke-action-addrs',
   'variables',
 ] as const;
 

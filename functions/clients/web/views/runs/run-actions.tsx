@@ -1,8 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { ApiError, type Resource } from '#clients/client/client.ts';
-import { offeredActions, waitsForOverride } from '#clients/client/run-facts.ts';
+import { offeredActions, slotWaitOf, waitsForOverride } from '#clients/client/run-facts.ts';
 import { finishing } from '#clients/client/text/canceling.ts';
+import { fetchRetry } from '#clients/client/text/fetching.ts';
 import { useSettled } from '#clients/web/click-guard.ts';
 import { clock } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
@@ -11,8 +12,9 @@ import { Changes } from '#clients/web/parts/changes.tsx';
 import { Decision } from '#clients/web/parts/decision.tsx';
 import { factsOf, isOver } from '#clients/web/parts/status.tsx';
 import { call, errorText } from '#clients/web/session.ts';
+import { runActions } from '#run/actions.ts';
 import { displayStatus } from '#run/display.ts';
-import type { DirectAction } from '#run/status.ts';
+import type { DirectAction, RunStatus } from '#run/status.ts';
 import { actionNames, ConfirmAction } from './confirm-action.tsx';
 
 interface Props {
@@ -157,6 +159,10 @@ export const wordsFor = ({
       ? 'Policies failed: override them below, or discard the run'
       : 'Policies failed: waiting for someone with permission to override them';
   }
+  const retry = fetchRetry(run);
+  if (retry) return `Waiting ${retry}`;
+  const slot = slotWaitOf(run);
+  if (slot) return `Waiting ${slot}`;
   if (status !== 'pending') return undefined;
   if (front && workspace) {
     const href = hrefOf({ view: 'run', organization, workspace: workspace.attributes.name, run: front.id });
@@ -171,6 +177,9 @@ export const wordsFor = ({
 
 const Canceling = ({ run }: { run: Resource<'runs'> }) => {
   const open = finishing(run, clock.value);
+  const { status } = run.attributes;
+  const instead = runActions.cancel.description({ status: status as RunStatus });
+  if (instead) return <>{instead}</>;
   return open ? (
     <>Canceling. Terraform finishes the changes in progress: {open}</>
   ) : (

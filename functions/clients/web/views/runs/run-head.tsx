@@ -18,12 +18,14 @@ export const subjectOf = (run: Resource<'runs'>): string => parts(run)[0];
 interface RunHeadProps {
   run: Resource<'runs'>;
   organization: string;
+  /** Fragment of the part that shows what failed. */
+  failed: string | undefined;
   /** Actions. */
   children: ComponentChildren;
 }
 
 /** Message, origin and status of a run. */
-export const RunHead = ({ run, organization, children }: RunHeadProps) => {
+export const RunHead = ({ run, organization, failed, children }: RunHeadProps) => {
   const kind = kindOf(run);
   const [subject, body] = parts(run);
   return (
@@ -44,7 +46,7 @@ export const RunHead = ({ run, organization, children }: RunHeadProps) => {
       <div class="row">
         {children}
         <span aria-live="polite">
-          <Status run={run} />
+          <Status run={run} failed={failed} />
         </span>
       </div>
     </div>

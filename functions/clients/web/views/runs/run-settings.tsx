@@ -29,6 +29,7 @@ export const RunSettings = ({ run, plan, ingress }: RunSettingsProps) => {
           ],
           list('Targets', attributes['target-addrs']),
           list('Replace', attributes['replace-addrs']),
+          list('Invoke', attributes['invoke-action-addrs']),
           attributes.refresh === false && ['Refresh', 'no'],
           list('Variables', variablesOf(run)),
           ['Configuration', <code key="cv">{related(run, 'configuration-version')}</code>],

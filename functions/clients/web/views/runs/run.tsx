@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { overrideOf, waitsForOverride } from '#clients/client/run-facts.ts';
+import { awaitedPool, failedFragment, failedPart, overrideOf, waitsForOverride } from '#clients/client/run-facts.ts';
 import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
+import { hash, setHash } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Notice } from '#clients/web/parts/basics.tsx';
 import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
@@ -18,6 +19,8 @@ import { PolicyCheck, PolicyEvaluation } from '../policies/policies.tsx';
 import { TaskStageView, useTaskStages } from '../run-tasks/run-task-stages.tsx';
 import { ErroredState } from '../states/errored-state.tsx';
 import { CostEstimate } from './cost-estimate.tsx';
+import { EndReason } from './end-reason.tsx';
+import { NoAgents } from './no-agents.tsx';
 import { Phase } from './phase.tsx';
 import { Retry } from './retry.tsx';
 import { RunActions, wordsFor } from './run-actions.tsx';
@@ -118,11 +121,16 @@ const Run = ({ organization, refresh, ...parts }: RunParts & OrganizationProps &
   const { run, plan, apply, costEstimate, ingress, taskStages, workspace, front } = parts;
   const { attributes } = run;
   const words = wordsFor({ run, workspace, front, organization });
+  const pool = awaitedPool(plan) ?? awaitedPool(apply);
   const error = useSignal<string | undefined>(undefined);
   // A decision is shown below the plan or policies that it concerns, and stays visible. Other actions are at the top.
   const stages = useTaskStages(run);
   const override = { path: overrideOf(run, taskStages), refresh };
   const decides = attributes.actions['is-confirmable'] || waitsForOverride(run);
+  const failed = failedPart(run, taskStages);
+  useEffect(() => {
+    if (failed && hash.value.text === `#${failedFragment}`) setHash(failed.id);
+  }, [hash.value, failed?.id]);
   const actions = (
     <RunActions
       run={run}
@@ -136,16 +144,15 @@ const Run = ({ organization, refresh, ...parts }: RunParts & OrganizationProps &
   );
   return (
     <>
-      <RunHead run={run} organization={organization}>
+      <RunHead run={run} organization={organization} failed={failed?.id}>
         {!words && actions}
         <Retry run={run} workspace={workspace} organization={organization} />
       </RunHead>
       <Stages run={run} />
       {words && !decides && actions}
       {isOver(run) && error.value && <Notice kind="warn">{error.value}</Notice>}
-      {attributes['end-reason'] && (
-        <Notice kind={attributes.status === 'errored' ? 'bad' : 'warn'}>{attributes['end-reason']}</Notice>
-      )}
+      {pool && !isOver(run) && <NoAgents key={pool.id} pool={pool.id} organization={organization} />}
+      <EndReason run={run} failed={failed} workspace={workspace} organization={organization} />
       <FailedChecks checks={attributes['failed-checks']} />
       {isOver(run) && workspace?.attributes.permissions['can-read-state-versions'] && (
         <ErroredState run={run} apply={apply} />

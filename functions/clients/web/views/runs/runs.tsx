@@ -37,7 +37,7 @@ const load = async (workspaceId: string, page: number, planOnly: boolean): Promi
 const noteOf = (wait: Wait | undefined, cut: boolean) => wait && (cut ? 'queued' : <InLine wait={wait} />);
 
 /** Runs of a workspace, newest first, with queue positions. */
-export const Runs = ({ workspace, run: current }: WorkspaceAndRun) => {
+export const Runs = ({ workspace, run: current }: Pick<WorkspaceAndRun, 'workspace' | 'run'>) => {
   const page = useSignal(1);
   const planOnly = useSignal(false);
   const organization = related(workspace, 'organization') ?? '';

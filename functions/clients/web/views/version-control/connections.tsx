@@ -47,7 +47,7 @@ export const Connections = ({ organization }: OrganizationProps) => {
               <>
                 No connections yet.{' '}
                 {manages
-                  ? 'Connect GitHub, GitLab or Gitea to start runs from pushes and pull requests.'
+                  ? 'Connect GitHub, GitLab, Gitea, Bitbucket or Azure DevOps to start runs from pushes and pull requests.'
                   : `Owners of ${organization} add them.`}
               </>
             }
@@ -121,8 +121,8 @@ const Connection = ({ client, token, manages, onChange }: ConnectionProps) => {
 const NewConnection = ({ organization, onClose }: OrganizationProps & { onClose(): void }) => {
   const chosen = useSignal('github');
   const how = useSignal<'token' | 'oauth'>('token');
-  const byToken = how.value === 'token';
-  const { apiPath, scope, url, apiUrl } = vcsProviders[chosen.value] ?? {};
+  const { apiPath, scope, url, example, apiUrl, oauth } = vcsProviders[chosen.value] ?? {};
+  const byToken = how.value === 'token' || oauth === false;
   const newClient = useSignal<Client | undefined>(undefined);
   const submit = async (data: FormData) => {
     const client = await create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', {
@@ -146,24 +146,26 @@ const NewConnection = ({ organization, onClose }: OrganizationProps & { onClose(
           chosen={chosen}
         />
         <Text label="Name" name="name" hint="For example the account or group that it is for." />
-        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={url} />
+        <Text key={`http-${chosen.value}`} label="URL" name="http-url" required value={url} placeholder={example} />
         <Text
           key={`api-${chosen.value}`}
           label="API URL"
           name="api-url"
-          required={!apiPath}
+          required={apiPath === undefined || (!apiPath && apiUrl !== undefined)}
           value={apiUrl}
-          placeholder={apiPath && `URL${apiPath}`}
+          placeholder={apiPath ? `URL${apiPath}` : 'The same as the URL'}
         />
-        <Select
-          label="Connect with"
-          name="how"
-          options={[
-            ['token', 'an access token'],
-            ['oauth', 'an OAuth application'],
-          ]}
-          chosen={how}
-        />
+        {oauth !== false && (
+          <Select
+            label="Connect with"
+            name="how"
+            options={[
+              ['token', 'an access token'],
+              ['oauth', 'an OAuth application'],
+            ]}
+            chosen={how}
+          />
+        )}
         {byToken && (
           <Text
             label="Access token"

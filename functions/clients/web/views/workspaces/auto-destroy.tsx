@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
-import { Select, Text, textOf } from '#clients/web/parts/fields.tsx';
+import { exactTime } from '#clients/client/text/time.ts';
+import { Select, Text, Time, textOf, timeOf } from '#clients/web/parts/fields.tsx';
 import { Form } from '#clients/web/parts/form.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { change } from '#clients/web/session.ts';
@@ -18,7 +19,7 @@ const modeOf = ({ attributes }: Resource<'workspaces'>): Mode => {
 const settingsOf = (mode: Mode, data: FormData) => {
   if (mode === 'project') return { 'inherits-project-auto-destroy': true };
   if (mode === 'duration') return { 'auto-destroy-activity-duration': textOf(data, 'auto-destroy-activity-duration') };
-  if (mode === 'time') return { 'auto-destroy-at': textOf(data, 'auto-destroy-at') };
+  if (mode === 'time') return { 'auto-destroy-at': timeOf(data, 'auto-destroy-at') };
   return { 'inherits-project-auto-destroy': false, 'auto-destroy-at': null, 'auto-destroy-activity-duration': null };
 };
 
@@ -27,7 +28,7 @@ export const autoDestroyText = ({ attributes }: Resource<'workspaces'>): string 
   const { 'auto-destroy-at': at, 'auto-destroy-status': status } = attributes;
   if (status === 'queued') return 'destroy run started';
   if (status === 'errored') return 'last attempt failed';
-  return at ? `at ${at}` : undefined;
+  return at && status ? exactTime(at) : undefined;
 };
 
 export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'workspaces'>; onChange(): void }) => {
@@ -62,9 +63,7 @@ export const AutoDestroy = ({ workspace, onChange }: { workspace: Resource<'work
             hint="Time since the last change of its state: 12h, 14d."
           />
         )}
-        {mode.value === 'time' && (
-          <Text label="Time" name="auto-destroy-at" required hint="In UTC, e.g. 2030-01-31T12:00:00Z." />
-        )}
+        {mode.value === 'time' && <Time label="Time" name="auto-destroy-at" required />}
       </Form>
     </Panel>
   );

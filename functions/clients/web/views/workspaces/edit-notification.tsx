@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Resource } from '#clients/client/client.ts';
 import { EditDialog } from '#clients/web/parts/dialog.tsx';
 import { Choice, Choices, Select, Text, type Values } from '#clients/web/parts/fields.tsx';
+import type { Relationships } from '#clients/web/session.ts';
 import { destinationNames, triggerOptions } from '#clients/web/text/notifications.ts';
 import { type DestinationType, destinationTypes, type UrlDestinationType } from '#run/notifications/message.ts';
 
@@ -17,6 +18,11 @@ interface EditProps {
   configuration?: Resource<'notification-configurations'>;
   onClose(): void;
 }
+
+/** A change that names no users removes those who get e-mails. */
+export const usersOf = (configuration: Resource<'notification-configurations'> | undefined): Relationships => ({
+  users: { data: configuration?.relationships?.users?.data ?? [] },
+});
 
 const attributesOf = ({ 'email-addresses': emails, token, 'no-token': noToken, ...fields }: Values): Values => ({
   ...fields,
@@ -41,6 +47,7 @@ export const EditNotification = ({ path, configuration, onClose }: EditProps) =>
       resource={configuration}
       collection={path}
       attributesOf={attributesOf}
+      relationshipsOf={(_, current) => usersOf(current)}
       onClose={onClose}
     >
       {(current) => (

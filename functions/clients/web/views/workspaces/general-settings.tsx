@@ -78,7 +78,7 @@ const Fields = ({ workspace, organization }: WorkspaceProps) => {
           value={related(workspace, 'project')}
         />
       )}
-      <Text label="Tags" name="tags" lines={3} hint="One per line, for example team = network, or critical." />
+      <Text label="Tags" name="tags" lines={3} hint="One per line, for example team: network, or critical." />
       <Text
         label="Terraform version"
         name="terraform-version"

@@ -3,18 +3,24 @@ import type { Resource } from '#clients/client/client.ts';
 import { findingsOf } from '#clients/client/text/health.ts';
 import { type Difference, differencesOf, type RedactedPlan } from '#clients/client/text/plan.ts';
 import { count } from '#clients/client/text/time.ts';
+import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { clock, useLive } from '#clients/web/live.ts';
 import { go, hrefOf } from '#clients/web/location.ts';
 import type { WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, Facts, Loaded, Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton, Button, useAction } from '#clients/web/parts/button.tsx';
-import { DiffList } from '#clients/web/parts/diff.tsx';
 import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Empty } from '#clients/web/parts/section.tsx';
 import { call, content, create } from '#clients/web/session.ts';
 
 /** Drift and failed checks of a workspace, and remedies. */
+
+const DiffList = lazily(
+  () => import('#clients/web/groups/plan.ts'),
+  (group) => group.DiffList,
+  WaitingPart,
+);
 
 type Result = Resource<'assessment-results'>;
 

@@ -8,7 +8,7 @@ import { Tags } from '#clients/web/parts/list.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { call, change, errorText, get } from '#clients/web/session.ts';
 import { destinationNames, triggerNames } from '#clients/web/text/notifications.ts';
-import { EditNotification } from './edit-notification.tsx';
+import { EditNotification, usersOf } from './edit-notification.tsx';
 
 /** Notifications of a workspace, for users with permission to change its settings: webhook URLs are secrets. */
 export const Notifications = ({ workspace }: { workspace: Resource<'workspaces'> }) => {
@@ -85,7 +85,8 @@ const Line = ({ configuration, collection, onChange }: LineProps) => {
   const verify = () => act(() => call('POST', `${path}/actions/verify`), `${name} accepted the verification request.`);
   const turn = () =>
     act(
-      () => change(path, 'notification-configurations', { enabled: !enabled }),
+      () =>
+        change(path, 'notification-configurations', { enabled: !enabled }, { relationships: usersOf(configuration) }),
       enabled ? `${name} disabled.` : `${name} accepted the verification request and is enabled.`,
     );
   return (

@@ -1,7 +1,8 @@
 import type { Resource } from '#clients/client/client.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
-import type { WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
+import { hrefOf } from '#clients/web/location.ts';
+import type { OrganizationProps, WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
 import { Ago, type Fact, Facts } from '#clients/web/parts/basics.tsx';
 import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
 import { Outputs } from '#clients/web/parts/outputs.tsx';
@@ -11,6 +12,7 @@ import { RunLine } from '#clients/web/parts/run-line.tsx';
 import { Empty } from '#clients/web/parts/section.tsx';
 import { isOver } from '#clients/web/parts/status.tsx';
 import { call, related } from '#clients/web/session.ts';
+import { Attention } from './attention.tsx';
 import { autoDestroyText } from './auto-destroy.tsx';
 import { ChangeRequests, NewChangeRequest } from './change-requests.tsx';
 import { LockButton, lockStatus } from './lock.tsx';
@@ -22,7 +24,7 @@ const ModuleOfWorkspace = lazily(
 );
 
 /** Overview of a workspace: current run, facts and outputs. */
-export const Overview = ({ workspace, run }: WorkspaceAndRun) => {
+export const Overview = ({ workspace, run, health, project }: WorkspaceAndRun) => {
   const { attributes } = workspace;
   const organization = related(workspace, 'organization') ?? '';
   const version = related(workspace, 'current-state-version');
@@ -30,6 +32,7 @@ export const Overview = ({ workspace, run }: WorkspaceAndRun) => {
   return (
     <div class="sides">
       <div class="stack">
+        <Attention workspace={workspace} run={run} health={health} />
         {run ? (
           <>
             <RunPanel title={isOver(run) ? 'Latest run' : 'Current run'} run={run} workspace={workspace} />
@@ -49,6 +52,7 @@ export const Overview = ({ workspace, run }: WorkspaceAndRun) => {
       <aside class="panel pad stack" aria-label="About this workspace">
         <Facts
           facts={[
+            project && ['Project', <ProjectLink key="project" project={project} organization={organization} />],
             ['Resources', attributes['resource-count']],
             ['Terraform', attributes['terraform-version']],
             ['Apply', attributes['auto-apply'] ? 'without confirmation' : 'after confirmation'],
@@ -69,6 +73,12 @@ export const Overview = ({ workspace, run }: WorkspaceAndRun) => {
     </div>
   );
 };
+
+const ProjectLink = ({ project, organization }: { project: Resource<'projects'> } & OrganizationProps) => (
+  <a class="break" href={hrefOf({ view: 'project', organization, id: project.id })}>
+    {project.attributes.name}
+  </a>
+);
 
 /** How to start the first run. */
 const FirstRun = ({ workspace, organization }: WorkspaceProps) => {

@@ -5,7 +5,7 @@ import { Notice } from '#clients/web/parts/basics.tsx';
 import { ConfirmButton } from '#clients/web/parts/dialog.tsx';
 import { Choice } from '#clients/web/parts/fields.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
-import { call } from '#clients/web/session.ts';
+import { call, related } from '#clients/web/session.ts';
 import { TeamAccess } from '../people/team-access.tsx';
 import { WorkspaceTasks } from '../run-tasks/workspace-tasks.tsx';
 import { RunTriggers } from '../runs/run-triggers.tsx';
@@ -28,7 +28,15 @@ export const Settings = ({ workspace, organization, onChange }: WorkspaceProps &
         {permissions['can-manage-ephemeral-workspaces'] && <AutoDestroy workspace={workspace} onChange={onChange} />}
         {permissions['can-update'] && <Notifications workspace={workspace} />}
         <RunTriggers workspace={workspace} organization={organization} />
-        {permissions['can-update'] && <TeamAccess what="workspace" id={workspace.id} organization={organization} may />}
+        {permissions['can-update'] && (
+          <TeamAccess
+            what="workspace"
+            id={workspace.id}
+            organization={organization}
+            project={related(workspace, 'project')}
+            may
+          />
+        )}
         {permissions['can-destroy'] && <Danger workspace={workspace} organization={organization} />}
       </div>
     </div>

@@ -5,7 +5,7 @@ import { since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { natural, wordsOf } from '#clients/web/text/lists.ts';
 import { textOfTag } from '#clients/web/text/tags.ts';
-import type { Group, Row } from '#clients/web/text/workspace-rows.ts';
+import { type Group, type Row, urgencyOf } from '#clients/web/text/workspace-rows.ts';
 
 /** Search, filters and sort order of the workspace list, which are kept in the address. */
 
@@ -33,7 +33,7 @@ const nameOf = ({ workspace }: Row): string => workspace.attributes.name;
 const changedAt = ({ workspace, run }: Row): number =>
   Date.parse(run ? since(run) : workspace.attributes['latest-change-at']);
 const attentionFirst = (a: Row, b: Row): number =>
-  (a.group === 'attention' ? 0 : 1) - (b.group === 'attention' ? 0 : 1) || natural.compare(nameOf(a), nameOf(b));
+  urgencyOf(a) - urgencyOf(b) || changedAt(b) - changedAt(a) || natural.compare(nameOf(a), nameOf(b));
 
 export const useWorkspaceFilters = (rows: Row[]) => {
   const search = useQuery('search');

@@ -6,7 +6,7 @@ import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago } from '#clients/web/parts/basics.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
 import { Person } from '#clients/web/parts/person.tsx';
-import { Status, since } from '#clients/web/parts/status.tsx';
+import { FailureReason, failedIn, Status, since } from '#clients/web/parts/status.tsx';
 import { related } from '#clients/web/session.ts';
 import { textOfTag } from '#clients/web/text/tags.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
@@ -15,6 +15,9 @@ interface Props extends OrganizationProps, Pick<Row, 'workspace' | 'run' | 'heal
   project: string | undefined;
   chosen: Signal<ReadonlySet<string>> | undefined;
 }
+
+/** The others are on the workspace's own page. */
+const mostTags = 3;
 
 /** A workspace in a list, with its project and current run. */
 export const WorkspaceLine = ({ workspace, run, health, organization, project, chosen }: Props) => {
@@ -34,27 +37,38 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
           }}
         />
       )}
-      <a class="item columned" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+      <div class="item columned whole">
         <span class="row">
-          <span class="title">{name}</span>
+          <a class="title" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+            {name}
+          </a>
           <Tags of={[held && 'locked', owner]} />
           {problemsOf(health).map(({ text }) => (
             <span key={text} class="tag warn">
               {text}
             </span>
           ))}
-          {tags.slice(0, 4).map((tag) => (
+          {tags.slice(0, mostTags).map((tag) => (
             <span key={tag.key} class="tag only-wide">
               {textOfTag(tag)}
             </span>
           ))}
+          {tags.length > mostTags && (
+            <span class="meta only-wide" title={tags.slice(mostTags).map(textOfTag).join(', ')}>
+              +{tags.length - mostTags}
+            </span>
+          )}
         </span>
-        <span class="meta">
+        <span class="meta one-line">
           {count(resources, 'resource')}
           {run && (
             <>
               {' · '}
-              <span class="break">{run.attributes.message}</span>
+              {run.attributes.status === 'errored' && run.attributes['end-reason'] ? (
+                <FailureReason run={run} />
+              ) : (
+                <span title={run.attributes.message}>{run.attributes.message}</span>
+              )}
             </>
           )}
         </span>
@@ -76,15 +90,19 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
             )}
           </span>
         </span>
-        <span class="end">
-          {run ? <Status run={run} /> : <span class="status">No runs yet</span>}
-          {run && (
+        {run ? (
+          <a class="end" href={hrefOf({ view: 'run', organization, workspace: name, run: run.id }) + failedIn(run)}>
+            <Status run={run} />
             <span class="meta">
               <Ago at={since(run)} />
             </span>
-          )}
-        </span>
-      </a>
+          </a>
+        ) : (
+          <span class="end">
+            <span class="status">No runs yet</span>
+          </span>
+        )}
+      </div>
     </li>
   );
 };

@@ -1,11 +1,14 @@
+import { useSignal } from '@preact/signals';
 import type { Tab } from '#clients/client/page-addresses.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
 import type { OrganizationProps, WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
+import { Tags } from '#clients/web/parts/list.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { Tabs } from '#clients/web/parts/tabs.tsx';
 import { call } from '#clients/web/session.ts';
+import { textOfTag } from '#clients/web/text/tags.ts';
 import { Queries } from '../queries/queries.tsx';
 import { Resources } from '../resources/resources.tsx';
 import { NewRun } from '../runs/new-run.tsx';
@@ -19,9 +22,14 @@ import { Settings } from './settings.tsx';
 
 const load = async (organization: string, name: string): Promise<WorkspaceAndRun> => {
   const path = `/organizations/${encodeURIComponent(organization)}/workspaces/${encodeURIComponent(name)}`;
-  const { data, included } = await call('GET', `${path}?include=current_run`);
+  const { data, included = [] } = await call('GET', `${path}?include=current_run,current_assessment_result,project`);
   knowPeople(included);
-  return { workspace: data, run: included?.find(({ type }) => type === 'runs') };
+  return {
+    workspace: data,
+    run: included.find(({ type }) => type === 'runs'),
+    health: included.find(({ type }) => type === 'assessment-results'),
+    project: included.find(({ type }) => type === 'projects'),
+  };
 };
 
 const names: [Tab, string][] = [
@@ -69,9 +77,9 @@ export const WorkspaceView = ({
 };
 
 const Head = ({ workspace, organization }: WorkspaceProps) => {
-  const { name, description, permissions, 'managed-by': owner } = workspace.attributes;
+  const { name, description, permissions, tags, 'managed-by': owner } = workspace.attributes;
   return (
-    <div class="row spread">
+    <div class="row spread top-aligned">
       <div class="grow">
         <h1>{name}</h1>
         {owner && (
@@ -81,6 +89,7 @@ const Head = ({ workspace, organization }: WorkspaceProps) => {
           </p>
         )}
         {description && <p class="soft break">{description}</p>}
+        {tags.length > 0 && <TagList tags={tags.map(textOfTag)} />}
       </div>
       {permissions['can-queue-run'] && (
         <DialogButton text="Start new run" primary>
@@ -91,12 +100,29 @@ const Head = ({ workspace, organization }: WorkspaceProps) => {
   );
 };
 
+const fewTags = 8;
+
+const TagList = ({ tags }: { tags: string[] }) => {
+  const whole = useSignal(tags.length <= fewTags);
+  return (
+    <p class="row">
+      <Tags of={whole.value ? tags : tags.slice(0, fewTags)} />
+      {!whole.value && (
+        <button type="button" class="link small" onClick={() => (whole.value = true)}>
+          {tags.length - fewTags} more tags
+        </button>
+      )}
+    </p>
+  );
+};
+
 interface TabProps extends WorkspaceAndRun, OrganizationProps {
   tab: Tab;
   onChange(): void;
 }
 
-const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
+const TabView = ({ tab, organization, onChange, ...shown }: TabProps) => {
+  const { workspace, run } = shown;
   switch (tab) {
     case 'runs':
       return <Runs workspace={workspace} run={run} />;
@@ -113,6 +139,6 @@ const TabView = ({ tab, workspace, run, organization, onChange }: TabProps) => {
     case 'settings':
       return <Settings key={workspace.id} workspace={workspace} organization={organization} onChange={onChange} />;
     default:
-      return <Overview workspace={workspace} run={run} />;
+      return <Overview {...shown} />;
   }
 };

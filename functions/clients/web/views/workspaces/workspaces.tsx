@@ -1,25 +1,28 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { isManaged } from '#clients/client/managed.ts';
+import { count } from '#clients/client/text/time.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { pollMs, useLive } from '#clients/web/live.ts';
-import { may, type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
+import { useQuery } from '#clients/web/location.ts';
+import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
-import { DialogButton } from '#clients/web/parts/button.tsx';
-import { CloudBlock } from '#clients/web/parts/cloud-block.tsx';
+import { SmallButton } from '#clients/web/parts/button.tsx';
 import { useProjects } from '#clients/web/parts/filters.tsx';
 import { LongList } from '#clients/web/parts/list.tsx';
-import { NoAccess } from '#clients/web/parts/no-access.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
-import { Empty } from '#clients/web/parts/section.tsx';
 import { related } from '#clients/web/session.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';
+import { NewWorkspaceButton, NoWorkspaces } from './no-workspaces.tsx';
 import { FilterFields, GroupFilter, useWorkspaceFilters } from './workspace-filters.tsx';
 import { WorkspaceLine } from './workspace-line.tsx';
 
-const load = () => import('#clients/web/groups/workspace.ts');
-const BulkActions = lazily(load, (group) => group.BulkActions, WaitingPart);
-const NewWorkspace = lazily(load, (group) => group.NewWorkspace, WaitingPart);
+const BulkActions = lazily(
+  () => import('#clients/web/groups/workspace.ts'),
+  (group) => group.BulkActions,
+  WaitingPart,
+);
 
 export const Workspaces = ({ organization }: OrganizationProps) => {
   const read = useMemo(() => workspaceList(organization), [organization]);
@@ -28,24 +31,39 @@ export const Workspaces = ({ organization }: OrganizationProps) => {
     <OrganizationShell
       organization={organization}
       at="workspaces"
-      action={
-        may(organization, 'can-create-workspace') && (
-          <DialogButton text="New workspace" primary>
-            {(close) => <NewWorkspace organization={organization} onClose={close} />}
-          </DialogButton>
-        )
-      }
+      action={<NewWorkspaceButton organization={organization} />}
     >
       <Loaded live={list} what={`workspaces of ${organization}`}>
-        {(rows) =>
-          rows.length ? (
-            <Table rows={rows} organization={organization} onChange={list.refresh} />
-          ) : (
-            <NoWorkspaces organization={organization} />
-          )
-        }
+        {(rows) => <Listed rows={rows} organization={organization} onChange={list.refresh} />}
       </Loaded>
     </OrganizationShell>
+  );
+};
+
+/** Workspaces of environments and templates are shown on request. */
+const Listed = ({ rows, organization, onChange }: TableProps) => {
+  const managed = useQuery('managed');
+  const own = rows.filter(({ workspace }) => !isManaged(workspace));
+  const hidden = rows.length - own.length;
+  const shown = managed.value ? rows : own;
+  return (
+    <>
+      {shown.length ? (
+        <Table rows={shown} organization={organization} onChange={onChange} />
+      ) : (
+        <NoWorkspaces organization={organization} />
+      )}
+      {hidden > 0 && (
+        <p class="row soft">
+          {count(hidden, 'workspace')} of environments and templates
+          <SmallButton
+            text={managed.value ? 'Hide' : 'Show'}
+            of="workspaces of environments"
+            onClick={() => (managed.value = managed.value ? '' : 'yes')}
+          />
+        </p>
+      )}
+    </>
   );
 };
 
@@ -108,21 +126,5 @@ const Table = ({ rows, organization, onChange }: TableProps) => {
         )}
       </LongList>
     </section>
-  );
-};
-
-/** Empty state with the next step, depending on permissions. */
-const NoWorkspaces = ({ organization }: OrganizationProps) => {
-  const permissions = organizationNow(organization)?.attributes.permissions;
-  if (!permissions) return null;
-  if (!permissions['can-create-workspace']) return <NoAccess organization={organization} />;
-  return (
-    <Empty title="Your first workspace">
-      <p class="soft">
-        A workspace is one configuration with its state, variables and runs. Create one with the button above, or add
-        this block to your Terraform configuration and choose a workspace name.
-      </p>
-      <CloudBlock organization={organization} workspace="example" />
-    </Empty>
   );
 };

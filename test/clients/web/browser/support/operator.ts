@@ -15,13 +15,13 @@ const put = async (runId: string, artifact: string, content: Buffer): Promise<vo
 /** Gives a run the log and the plan of a large configuration: terraform would take minutes for it. */
 export const enlarge = async (
   runId: string,
-  { lines, resources }: { lines: number; resources: number },
+  { lines, resources, ending = [] }: { lines: number; resources: number; ending?: string[] },
 ): Promise<void> => {
   const text = Array.from(
     { length: lines },
     (_, i) => `\u001b[1mterraform_data.x (local-exec):\u001b[0m line ${i + 1} of a \u001b[32mlong\u001b[0m log`,
   );
-  await put(runId, 'log', Buffer.concat([Buffer.of(2), Buffer.from(text.join('\n')), Buffer.of(3)]));
+  await put(runId, 'log', Buffer.concat([Buffer.of(2), Buffer.from([...text, ...ending].join('\n')), Buffer.of(3)]));
   const actions = [['create'], ['update'], ['delete'], ['delete', 'create'], ['no-op']];
   const changes = Array.from({ length: resources }, (_, i) => ({
     address: `module.network[${i % 40}].aws_subnet.private["zone-${i}"]`,

@@ -104,8 +104,11 @@ export const signIn = async (page: Page, token = platform.token): Promise<void> 
 export const runPath = (workspace: string, run: string): string =>
   `/app/${organization}/workspaces/${workspace}/runs/${run}`;
 
-export const seesStatus = (page: Page, name: string): Promise<void> =>
+/** Terraform takes its time on a busy machine: longer than other waits of the page. */
+const runMs = 60_000;
+
+export const seesStatus = (page: Page, name: string, timeout = runMs): Promise<void> =>
   page
     .locator('main .status', { hasText: new RegExp(`^${name}$`) })
     .first()
-    .waitFor();
+    .waitFor({ timeout });

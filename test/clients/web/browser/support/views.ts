@@ -128,7 +128,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
     'IP allowlist': { path: `${settings}/ip-allowlists/${allowlist.id}`, ready: 'Not enforced', open: 'Add range' },
     explorer: { path: `/app/${organization}/explorer`, ready: { heading: 'Explorer' } },
     'audit trail': { path: `${settings}/audit-trail`, ready: { heading: 'Audit trail' } },
-    members: { path: `${settings}/members`, ready: 'owners', open: 'Invite' },
+    members: { path: `${settings}/members`, ready: 'To invite users' },
     'organization settings': { path: `${settings}/general`, ready: { heading: 'Organization token' } },
     environments: { path: `/app/${organization}/environments`, ready: { heading: 'Environments' } },
     templates: { path: `/app/${organization}/templates`, ready: { heading: 'Templates' } },
@@ -158,7 +158,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
     },
     'run in line': { path: runPath(name, pending.id), ready: 'Waiting for Waits' },
     tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
-    'new organization': { path: '/app/organizations/new', ready: 'It cannot be changed later' },
+    'new organization': { path: '/app/organizations/new', ready: 'It is part of addresses in configurations' },
     palette: { path: at, ready: 'Current run', keys: 'Control+k' },
     nothing: { path: '/app/a/b/c/d/e', ready: 'Page not found' },
   };

@@ -1,0 +1,59 @@
+import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'node:zlib';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { encodingFor } from '#platform/net/encodings.ts';
+import { type Answer, forever, notFound, securityHeaders } from './answers.ts';
+import type { DocsFiles } from './files.ts';
+import { toDocumentation } from './serve.ts';
+
+/** Serves the documentation of this version: its files, by their exact names. */
+
+const types: Record<string, string> = {
+  css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
+  svg: 'image/svg+xml',
+};
+
+const typeOf = (path: string): string => types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain; charset=utf-8';
+
+/** Higher levels take longer than they save: a page is some 20 KB. */
+const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+const encoded = (text: string, encoding: 'br' | 'gzip' | undefined): Buffer => {
+  if (encoding === 'br') return brotliCompressSync(text, fast);
+  return encoding === 'gzip' ? gzipSync(text) : Buffer.from(text);
+};
+
+/** @returns text of each file by its path */
+export const openDocs = ({ br }: DocsFiles): ReadonlyMap<string, string> =>
+  new Map(Object.entries(JSON.parse(brotliDecompressSync(Buffer.from(br, 'base64')).toString())));
+
+const root = '/docs/';
+
+export const serveDocs = (event: APIGatewayProxyEventV2, files: () => ReadonlyMap<string, string>): Answer => {
+  const { rawPath } = event;
+  if (!['GET', 'HEAD'].includes(event.requestContext.http.method)) return notFound;
+  if (rawPath === root) return toDocumentation(rawPath);
+  const path = rawPath.startsWith(root) ? rawPath.slice(root.length) : '';
+  const text = files().get(path);
+  if (text === undefined)
+    return {
+      statusCode: 404,
+      headers: { ...securityHeaders(), 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+      body: 'The documentation of this version has no such page. It begins at /docs.',
+    };
+  const encoding = encodingFor(event.headers['accept-encoding']);
+  return {
+    statusCode: 200,
+    headers: {
+      ...securityHeaders(),
+      'content-type': typeOf(path),
+      'cache-control': path.startsWith('assets/') ? forever : 'no-cache',
+      vary: 'accept-encoding',
+      ...(encoding ? { 'content-encoding': encoding } : {}),
+    },
+    body: encoded(text, encoding).toString('base64'),
+    isBase64Encoded: true,
+  };
+};

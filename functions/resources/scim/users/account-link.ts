@@ -1,0 +1,22 @@
+import { keys } from '#platform/store/keys.ts';
+import { update } from '#platform/store/table.ts';
+import type { Membership } from '#resources/users/memberships.ts';
+
+/**
+ * Links a provisioned user to the account that takes over the invitation of a former one (users/invitations.ts). Can be
+ * repeated.
+ */
+export const moveScimUser = async (former: Membership, userId: string): Promise<void> => {
+  const { scim, organization } = former;
+  if (!scim) return;
+  const moved = await update(keys.scimUser(scim.id), {
+    set: { userId },
+    condition: 'userId = :from OR userId = :to',
+    values: { ':from': former.userId, ':to': userId },
+  });
+  if (!moved) return;
+  await update<Membership>(keys.membership(userId, organization), {
+    set: { scim },
+    condition: 'attribute_exists(pk) AND attribute_not_exists(scim)',
+  });
+};

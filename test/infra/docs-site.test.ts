@@ -1,0 +1,98 @@
+import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { posix } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { type Entry, find, indexOf } from '#clients/docs/find.ts';
+import { buildSite } from '#infra/docs/site/build.ts';
+import { render } from '#infra/docs/site/markdown.ts';
+import { readPages } from '#infra/docs/site/pages.ts';
+
+/** The documentation as a site. */
+
+const { files, packages } = await buildSite();
+const pages = Object.entries(files).filter(([path]) => path.endsWith('.html'));
+const all = (text: string, pattern: RegExp): string[] => [...text.matchAll(pattern)].map(([, found = '']) => found);
+const idsOf = (html: string): string[] => all(html, / id="([^"]+)"/g);
+
+it('has every page for users in its navigation', () => {
+  const menu = /<nav class="menu".*?<\/nav>/s.exec(files['index.html'] ?? '')?.[0] ?? '';
+  const linked = all(menu, /href="([^"]+)"/g);
+  const sources = globSync('infra/docs/{,tutorials/}*.md').map((path) => path.replaceAll('\\', '/'));
+  expect(sources.length).toBeGreaterThan(40);
+  const expected = sources.map((path) =>
+    path
+      .slice('infra/docs/'.length)
+      .replace(/README\.md$/, 'index.html')
+      .replace(/\.md$/, '.html'),
+  );
+  const elsewhere = ['index.html'];
+  expect(expected.filter((path) => !linked.includes(path) && !elsewhere.includes(path))).toEqual([]);
+});
+
+it('links only to files and headings that it has, by relative addresses', () => {
+  expect(pages.length).toBeGreaterThan(150);
+  for (const [path, html] of pages) {
+    for (const link of all(html, /(?:href|src)="([^"]+)"/g)) {
+      if (/^(https?|mailto):/.test(link)) continue;
+      const [file = '', anchor = ''] = link.split('#');
+      const target = file ? posix.join(posix.dirname(path), file) : path;
+      expect(Object.hasOwn(files, target), `${path}: ${link}`).toBe(true);
+      if (anchor) expect(idsOf(files[target] ?? ''), `${path}: ${link}`).toContain(anchor);
+    }
+  }
+});
+
+it('gives each element of a page an id of its own, and has no inline script or style', () => {
+  for (const [path, html] of pages) {
+    const ids = idsOf(html);
+    expect([...new Set(ids)].length, path).toBe(ids.length);
+    expect(html, path).not.toMatch(/<script(?![^>]*\bsrc=)|<style|<[^>]*\sstyle=|<[^>]*\son\w+=/);
+  }
+});
+
+it('refuses links to headings that do not exist', () => {
+  const text = '# Page\n\nSee [below](#part).\n\n## Other part\n';
+  expect(render(text, (href) => href).anchors).toEqual(new Set(['', 'other-part']));
+  expect(() => readPages(emptyFolder)).toThrow('infra/docs/README.md');
+});
+
+it('searches in all pages but lists and records', () => {
+  const entries = JSON.parse(files['search.json'] ?? '') as [path: string, anchor: string][];
+  const searched = new Set(entries.map(([path]) => path));
+  expect(searched.has('tutorials/one-machine.html')).toBe(true);
+  expect([...searched].filter((path) => /^decisions\//.test(path))).toEqual([]);
+  for (const [path, anchor] of entries) if (anchor) expect(idsOf(files[path] ?? ''), path).toContain(anchor);
+});
+
+it.each([
+  ['first run', 'tutorials/one-machine.html'],
+  ['getting started', 'tutorials/one-machine.html'],
+  ['migrate Terraform Cloud', 'moving.html'],
+  ['install', 'command-line.html'],
+  ['S3 backend', 'tutorials/states.html'],
+  ['atlantis', 'tutorials/atlantis.html'],
+  ['import from HCP Terraform', 'moving.html'],
+  ['run task python', 'run-tasks.html'],
+  ['first policy', 'policies.html'],
+  ['systemd', 'one-server.html'],
+  ['slack', 'notifications.html'],
+  ['OIDC trust policy AWS', 'workload-identity.html'],
+  ['uninstall', 'tutorials/removing.html'],
+])('finds for "%s" the page %s among the first three', (words, path) => {
+  const entries = JSON.parse(files['search.json'] ?? '') as Entry[];
+  const found = find(indexOf(entries), words).map(({ id }) => entries[id]?.[0]);
+  expect([...new Set(found)].slice(0, 3)).toContain(path);
+});
+
+it('weighs little: a page with style, script and search at most 150 KB, and names the licences of its packages', () => {
+  const sizeOf = (pattern: RegExp) =>
+    Buffer.byteLength(Object.entries(files).find(([path]) => pattern.test(path))?.[1] ?? '');
+  expect(sizeOf(/\.js$/)).toBeGreaterThan(1000);
+  expect(sizeOf(/\.js$/) + sizeOf(/\.css$/)).toBeLessThan(40_000);
+  expect(packages).toEqual(['node_modules/minisearch']);
+  const [licenses = ''] = Object.keys(files).filter((path) => path.includes('licenses'));
+  expect(files[licenses]).toContain('minisearch');
+});
+
+const emptyFolder = mkdtempSync(`${tmpdir()}/docs-`);
+afterAll(() => rmSync(emptyFolder, { recursive: true }));

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { inflateRawSync } from 'node:zlib';
+import { databaseFile } from '#infra/local/host/database.ts';
+
+/** What a data folder contains: its files, and the objects and journals of its database by their own places. */
+
+export interface Stored {
+  /** `s3/<bucket>/<key>` or `journals/<arn>`. */
+  place: string;
+  content: Buffer;
+  /** The object's own file, if it is large. */
+  file?: string;
+}
+
+/** Reads also while the platform runs. */
+export const storedIn = (dataDir: string): Stored[] => {
+  const db = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true, timeout: 5000 });
+  try {
+    const objects = db
+      .prepare('SELECT bucket, key, content FROM objects')
+      .all()
+      .flatMap(({ bucket, key, content }) => {
+        const place = `s3/${bucket}/${key}`;
+        if (typeof content !== 'string') return [{ place, content: Buffer.from(content as Uint8Array) }];
+        const file = join(dataDir, 's3', content);
+        return [{ place, content: readFileSync(file), file }];
+      });
+    const journals = db
+      .prepare('SELECT arn, lines FROM journals')
+      .all()
+      .map(({ arn, lines }) => ({
+        place: `journals/${arn}`,
+        content: Buffer.from(String(lines)),
+      }));
+    const ended = db
+      .prepare('SELECT arn, deflated FROM ended_journals')
+      .all()
+      .map(({ arn, deflated }) => ({
+        place: `journals/${arn}`,
+        content: inflateRawSync(deflated as Uint8Array),
+      }));
+    return [...objects, ...journals, ...ended];
+  } finally {
+    db.close();
+  }
+};
+
+/** Paths of all files below a folder. */
+export const filesBelow = (folder: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) return [];
+    return stats.isDirectory() ? filesBelow(path) : stats.isFile() ? [path] : [];
+  });
+
+/** Files by their paths, then objects and journals; a large object counts once. */
+export const contentsOf = (dataDir: string): Omit<Stored, 'file'>[] => {
+  const stored = storedIn(dataDir);
+  const own = new Set(stored.map(({ file }) => file));
+  const others = filesBelow(dataDir).filter((path) => !own.has(path));
+  return [...others.map((place) => ({ place, content: readFileSync(place) })), ...stored];
+};
