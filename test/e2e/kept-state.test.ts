@@ -68,7 +68,11 @@ resource "terraform_data" "late" {
     expect(reason).toMatch(
       /The workspace now has the newest state \(serial \d+\), which the runner had kept on its disk\.$/,
     );
-    expect(readdirSync(folder)).toEqual([]);
+    // Deleted when the platform has answered, after the workspace was unlocked.
+    await until(
+      async () => readdirSync(folder),
+      (files) => files.length === 0,
+    );
     // The runner alone retries for one and a half minutes.
   }, 360_000);
 });
