@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from '#test/support/longest-first.ts';
-import { SecondTries } from '#test/support/second-tries.ts';
 import { SkippedPage } from '#test/support/skipped-page.ts';
 import { StillRunning } from '#test/support/still-running.ts';
 
@@ -25,9 +24,6 @@ const sharedProcess = { isolate: false, runner: 'test/support/file-runner.ts' };
 /** Files in a random order, reproducible by the seed, instead of longest first. */
 const seed = process.env.STEPFORM_TEST_SEED;
 if (seed !== undefined) console.error(`Order of test files: STEPFORM_TEST_SEED=${seed}`);
-
-/** A retry, only in CI: other processes may have interfered. Tests that needed it are listed at the end. */
-const retry = Number(process.env.STEPFORM_TEST_RETRIES ?? 0);
 
 const report = process.env.STEPFORM_TEST_REPORT;
 
@@ -62,7 +58,6 @@ export default defineConfig({
     reporters: [
       'default',
       new StillRunning(),
-      new SecondTries(),
       new SkippedPage(),
       // Results and durations, which CI stores.
       ...(report ? [['json', { outputFile: report }] as ['json', object]] : []),
@@ -75,7 +70,6 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
-          retry,
           name: 'unit',
           ...(alone ? {} : sharedProcess),
           include: ['test/**/*.test.ts'],
@@ -87,7 +81,6 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
-          retry,
           name: 'e2e',
           ...(alone ? {} : sharedProcess),
           include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts', 'test/version-control/e2e/**/*.test.ts'],
@@ -99,7 +92,6 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
-          retry,
           name: 'browser',
           include: ['test/clients/web/browser/**/*.test.ts'],
           globalSetup: ['test/clients/web/browser/support/setup.ts'],

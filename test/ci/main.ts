@@ -1,6 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isProven, Parts, tableOf } from './parts.ts';
+import { isProven, type Part, Parts, type Result, tableOf } from './parts.ts';
+import { tryAgain } from './second-tries.ts';
 import { countTests } from './test-report.ts';
 
 /**
@@ -11,7 +12,7 @@ import { countTests } from './test-report.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = join(root, '.build/ci');
-const report = (name: string): string => join(folder, `${name}.json`);
+const report = (name: string): string => join(folder, `${name.replaceAll(/\W+/g, '-')}.json`);
 const strict = process.env.STEPFORM_CI_STRICT === '1';
 const changedFilesAlone = 15;
 /** Lines of a failed part that are repeated at the end. */
@@ -27,8 +28,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exit(1);
   });
 
-/** One more try, because other processes may have interfered (test/support/second-tries.ts). */
-const retries = { STEPFORM_TEST_RETRIES: '1' };
+interface Tests extends Pick<Part, 'name' | 'live'> {
+  command: [string, ...string[]];
+  /** Runs the files that are its last arguments; `command` by default. */
+  again?: [string, ...string[]];
+}
+
+/** Begun parts that run tests: each may have a second try at the end. */
+const tests: (Tests & { result: Result })[] = [];
+
+const runTests = async (part: Tests): Promise<void> => {
+  const result = await parts.run({ ...part, env: { STEPFORM_TEST_REPORT: report(part.name) } });
+  tests.push({ ...part, result });
+};
+
+const secondReport = (name: string): string => report(`${name}, second try`);
 
 /** Sequential, beside the tests, which wait for other processes for a third of their time. */
 const runBeside = async (): Promise<void> => {
@@ -43,10 +57,10 @@ const runBeside = async (): Promise<void> => {
   await parts.run({ name: 'chaos', command: npm('chaos', '--', '--minutes', '1', '--seed', '20') });
   // Runs pass an upgrade from the commit before.
   await parts.run({ name: 'upgrade', command: npm('upgrade') });
-  await parts.run({
+  await runTests({
     name: 'changed files alone',
     command: npm('test:alone', '--', '--limit', String(changedFilesAlone)),
-    env: retries,
+    again: npm('test:alone', '--'),
   });
 };
 
@@ -73,22 +87,20 @@ const runAll = async (): Promise<void> => {
     return;
   }
   const beside = runBeside();
-  await parts.run({
-    name: 'tests',
-    command: npm('test:only'),
-    env: { ...retries, STEPFORM_TEST_REPORT: report('tests') },
-    live: true,
-  });
+  await runTests({ name: 'tests', command: npm('test:only', '--'), live: true });
   await Promise.all([beside, builds]);
-  await parts.run({
+  await runTests({
     name: 'tests with what was built',
     command: npm('from-source', '--', 'test'),
-    env: { ...retries, STEPFORM_TEST_REPORT: report('from-source') },
+    again: npm('test:only', '--'),
   });
+  for (const { name, command, again = command, result } of tests)
+    await tryAgain(parts, result, { command: again, reports: [report(name), secondReport(name)], root });
 };
 
 await runAll();
-const { passed, failed, skipped, skippedIn, failures } = countTests([report('tests'), report('from-source')], root);
+const counted = ['tests', 'tests with what was built'].flatMap((name) => [report(name), secondReport(name)]);
+const { passed, failed, skipped, skippedIn, failedIn } = countTests(counted, root);
 writeFileSync(
   report('parts'),
   JSON.stringify(
@@ -103,9 +115,11 @@ for (const [file, count] of skippedIn) console.log(`${count} skipped in ${file}`
 if (strict && !proven)
   console.log('STEPFORM_CI_STRICT=1: each part must pass, and everything listed as "not proven" must be provided.');
 // The end of this output is what a hosted CI shows first.
-for (const { name, outcome, output } of parts.results)
+for (const { name, outcome, output, firstFailures } of parts.results) {
   if (outcome === 'failed')
     console.log(`\nend of "${name}":\n${output.trimEnd().split('\n').slice(-endLines).join('\n')}`);
-for (const failure of failures) console.log(`\nfailed: ${failure}`);
+  for (const failure of firstFailures ?? []) console.log(`\npassed at the second try only: ${failure}`);
+}
+for (const failure of [...failedIn.values()].flat()) console.log(`\nfailed: ${failure}`);
 console.log(`\n${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exitCode = proven ? 0 : 1;

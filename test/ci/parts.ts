@@ -19,6 +19,8 @@ export interface Result {
   reasons: string[];
   /** Its complete output. */
   output: string;
+  /** Failures of a first try, of a part that passed at its second one (second-tries.ts). */
+  firstFailures?: string[];
 }
 
 const skippedLine = /^SKIPPED: (.+)$/gm;
@@ -107,11 +109,12 @@ export class Parts {
 /** One row per part, and one per unproven item. */
 export const tableOf = (results: Result[]): string => {
   const width = Math.max(...results.map(({ name }) => name.length));
-  const rows = results.map(({ name, outcome, seconds, reasons }) => {
+  const rows = results.map(({ name, outcome, seconds, reasons, firstFailures = [] }) => {
     const head = `${name.padEnd(width)}  ${outcome.padEnd(7)}  ${String(seconds).padStart(4)} s`;
     return [
       head,
       ...reasons.map((reason) => `${' '.repeat(width)}  ${outcome === 'failed' ? '' : 'not proven: '}${reason}`),
+      ...firstFailures.map((failure) => `${' '.repeat(width)}  at the second try only: ${failure.split('\n', 1)[0]}`),
     ];
   });
   return rows.flat().join('\n');

@@ -17,8 +17,8 @@ export interface Counts {
   skipped: number;
   /** Files with skipped tests, and the number of them. */
   skippedIn: Map<string, number>;
-  /** Each failed test, or file that cannot be loaded: its name and the first lines of the failure. */
-  failures: string[];
+  /** By file, each failed test, or the file that cannot be loaded: its name and the first lines of the failure. */
+  failedIn: Map<string, string[]>;
 }
 
 const shownLines = 12;
@@ -39,7 +39,7 @@ export const countTests = (reports: string[], root: string): Counts => {
     if (text === undefined) continue;
     for (const file of (JSON.parse(text) as Report).testResults) files.set(relative(root, file.name), file);
   }
-  const counts: Counts = { passed: 0, failed: 0, skipped: 0, skippedIn: new Map(), failures: [] };
+  const counts: Counts = { passed: 0, failed: 0, skipped: 0, skippedIn: new Map(), failedIn: new Map() };
   for (const [name, file] of files) {
     const { status, assertionResults } = file;
     const of = (wanted: string[]) => assertionResults.filter((one) => wanted.includes(one.status)).length;
@@ -47,7 +47,7 @@ export const countTests = (reports: string[], root: string): Counts => {
     counts.passed += of(['passed']);
     // A file that cannot be loaded has no failed test.
     counts.failed += status === 'failed' ? Math.max(1, of(['failed'])) : 0;
-    if (status === 'failed') counts.failures.push(...failuresIn(name, file));
+    if (status === 'failed') counts.failedIn.set(name, failuresIn(name, file));
     counts.skipped += skipped;
     if (skipped > 0) counts.skippedIn.set(name, skipped);
   }
