@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { descendants, isAlive, killAll } from './support/processes.ts';
-import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
+import { Client, isFinalRun, type Resource, until, untilHeld } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** Stops and kills a separate platform; no data may be lost. */
@@ -64,6 +64,7 @@ describe('the local platform', () => {
     expect(ended.attributes['end-reason']).toMatch(/The state may be stale: [12] of 3 resources recorded\./);
     expect((await state())?.attributes.resources.map(({ name }: { name: string }) => name)).toContain('quick');
     expect((await client.run(next.id)).attributes.status).toBe('pending');
+    await untilHeld(client, workspace.id);
     await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);
     await client.waitForRun(next.id, confirmable);
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { endCoolOff, operate } from './support/operator.ts';
+import { untilHeld } from './support/waiting.ts';
 import {
   client,
   inState,
@@ -79,6 +80,7 @@ resource "terraform_data" "deaf" {
       /^The apply was interrupted\..*terraform_data\.deaf was started but not finished\..*stays locked/,
     );
     expect((await client.run(behind.id)).attributes.status).toBe('pending');
+    await untilHeld(client, workspace.id);
     await client.call('POST', `/workspaces/${workspace.id}/actions/force-unlock`);
     expect((await untilFinal(behind)).attributes.status).toMatch(/^(applied|planned_and_finished)$/);
   });

@@ -8,7 +8,7 @@ import { type Platform, startPlatform } from '#infra/local/commands/platform.ts'
 import { checkNothingWasDenied } from './support/denials.ts';
 import { impatient } from './support/impatient.ts';
 import { type Runner, runners, send } from './support/runners.ts';
-import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
+import { Client, isFinalRun, type Resource, until, untilHeld } from './support/waiting.ts';
 
 describe.concurrent('a runner', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'stepform-death-'));
@@ -79,7 +79,7 @@ resource "terraform_data" "after" {
       /According to its log, terraform_data\.quick was done, and terraform_data\.slow was started but not finished\..*stays locked/,
     );
     const workspace = `/workspaces/${related(run, 'workspace')}`;
-    const locked = await client.get(workspace);
+    const locked = await untilHeld(client, related(run, 'workspace') ?? '');
     expect(locked.attributes).toMatchObject({
       locked: true,
       'locked-reason': expect.stringMatching(/ended without its last state.*force-unlock/),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { meddle, operate } from '../support/operator.ts';
 import { newSharedFolder } from '../support/shared-folder.ts';
 import { inWorkspace } from '../support/terraform.ts';
-import { until } from '../support/waiting.ts';
+import { until, untilHeld } from '../support/waiting.ts';
 import {
   client,
   download,
@@ -44,11 +44,8 @@ resource "terraform_data" "slow" {
   expect(reasonOf(failed)).toMatch(/could not be saved to the workspace.*lineage.*"terraform state push".*locked/);
   expect(await readLog(failed, 'apply')).toContain("saved as this apply's errored state");
 
-  const held = await client.get(`/workspaces/${workspace.id}`);
-  expect(held.attributes).toMatchObject({
-    locked: true,
-    'locked-reason': expect.stringContaining('terraform state push'),
-  });
+  const held = await untilHeld(client, workspace.id);
+  expect(held.attributes.locked).toBe(true);
   expect(held.relationships?.['locked-by']?.data).toMatchObject({ type: 'runs', id: run.id });
   await expect(client.call('POST', `/workspaces/${workspace.id}/actions/unlock`)).rejects.toThrow(/is locked by Run/);
 

@@ -79,3 +79,10 @@ export class Client extends ApiClient {
     });
   }
 }
+
+/** Waits until an ended run that has not saved its last state leaves its workspace locked, shortly after its end. */
+export const untilHeld = (client: ApiClient, workspaceId: string): Promise<Resource> =>
+  until(
+    () => client.get(`/workspaces/${workspaceId}`),
+    ({ attributes }) => String(attributes['locked-reason']).includes('terraform state push'),
+  );
