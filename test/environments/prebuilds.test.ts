@@ -3,6 +3,7 @@ import type { Build } from '#environments/builds/records.ts';
 import { backoffUntil, decide, desiredInstances, type Member, retire } from '#environments/prebuilds/decide.ts';
 import type { Preset } from '#environments/templates/plan.ts';
 import type { Template } from '#environments/templates/records.ts';
+import { collectLog } from '#test/support/logged.ts';
 import { preset, startEnvironments } from './support.ts';
 
 const world = await startEnvironments();
@@ -429,7 +430,7 @@ describe('a pool', () => {
   });
 
   it('logs a failure that the next pass repeats, but not a lock', async () => {
-    const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const logged = collectLog('error');
     const { keys } = await import('#platform/store/keys.ts');
     const { update } = await import('#platform/store/table.ts');
     const { getFound, putFound } = await import('#environments/templates/versions.ts');
@@ -441,7 +442,7 @@ describe('a pool', () => {
     const found = await getFound(template.activeVersionId);
     await putFound(template.activeVersionId, { ...found, presets: [{ ...one, instances: 0 }] });
     await reconcile(template);
-    expect([(await world.latest(id)).number, logged.mock.calls]).toEqual([1, []]);
+    expect([(await world.latest(id)).number, logged]).toEqual([1, []]);
     const size = { name: 'size', type: 'number', options: [], min: 3, mutable: true, defaultValue: '1' };
     await putFound(template.activeVersionId, {
       ...found,
@@ -449,10 +450,8 @@ describe('a pool', () => {
       presets: [{ ...one, instances: 2 }],
     });
     await reconcile(template);
-    expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toMatchObject([
-      { message: 'prebuild not created', parameter: 'size' },
-    ]);
-    logged.mockRestore();
+    expect(logged).toMatchObject([{ message: 'prebuild not created', parameter: 'size' }]);
+    vi.restoreAllMocks();
   });
 
   it('is looked at often while its environments can expire or it has a schedule', async () => {

@@ -1,12 +1,12 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
 import { startAws } from '#test/support/aws.ts';
+import { collectLog } from '#test/support/logged.ts';
 import { newRun, queueEntry } from '#test/support/run.ts';
 
 /** Everything that can be left incomplete and that the sweep completes. For queues see interrupted-queue.test.ts. */
 
-const lines: { message: string; repair?: string; item: string; error?: string }[] = [];
 const aws = await startAws();
 const store = {
   ...(await import('#resources/runs/records.ts')),
@@ -17,10 +17,7 @@ const store = {
   sweep: (await import('#lifecycle/repair/sweep.ts')).handler,
   executionStopped: (await import('#lifecycle/repair/execution-stopped.ts')).handler,
 };
-// Packages warn in plain text.
-const lineOf = (text: string) => (text.startsWith('{') ? JSON.parse(text) : { message: text });
-for (const level of ['warn', 'error'] as const)
-  vi.spyOn(console, level).mockImplementation((line) => lines.push(lineOf(String(line))));
+const lines = collectLog('warn', 'error');
 afterEach(() => {
   lines.length = 0;
   aws.executionStatus = undefined;

@@ -10,7 +10,15 @@ import { bodyIn, fillPath, makeWorld, type World } from '#test/support/world.ts'
  */
 
 const api = await startApi();
-afterEach(() => vi.useRealTimers());
+const { remove: removeItem } = await import('#platform/store/table.ts');
+const keyOf = ({ pk, sk }: Record<string, unknown>): string => `${pk} ${sk}`;
+const common = new Set((await api.aws.items()).map(keyOf));
+afterEach(async () => {
+  vi.useRealTimers();
+  // Later sweeps would work for each former world, too: some four of five seconds.
+  const ofWorld = (await api.aws.items()).filter((item) => !common.has(keyOf(item)));
+  await Promise.all(ofWorld.map(({ pk, sk }) => removeItem({ pk: String(pk), sk: String(sk) })));
+});
 
 interface Deletion {
   /** The deleted resource in the world, if it is not the path's last parameter. */
@@ -151,7 +159,7 @@ const leftOf = async (id: string, keeps?: RegExp): Promise<string[]> => {
     ({ pk, sk }) => !String(pk).startsWith('AUDIT#') && !keeps?.test(String(sk)),
   );
   const text = (item: object) => JSON.stringify(item, (_, value) => (value instanceof Set ? [...value] : value));
-  const named = items.filter((item) => text(item).includes(id)).map(({ pk, sk }) => `${pk} ${sk}`);
+  const named = items.filter((item) => text(item).includes(id)).map(keyOf);
   return [...named, ...api.storage.objects().filter((key) => key.includes(id))];
 };
 

@@ -3,6 +3,7 @@ import type { CompleteTask } from '#lifecycle/states/complete.ts';
 import type { Run } from '#run/run.ts';
 import type { EnforcementLevel } from '#run/task-stages.ts';
 import { startApi } from '#test/support/api.ts';
+import { collectLog } from '#test/support/logged.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
@@ -43,19 +44,18 @@ it('a missed heartbeat and a time limit end a run with different reasons', async
 });
 
 it('a run that ends because of the platform is logged for the alarm, and others are not', async () => {
-  const logged = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const logged = collectLog('error');
   const fault = { Error: 'TypeError', Cause: 'x is undefined' };
   const { ended } = await end(await planning(), 'PlanErrored', { error: fault });
   expect(ended.endReason).toMatch(/^The platform failed to continue the run \(TypeError\)/);
-  expect(logged.mock.calls.flat().map((text) => JSON.parse(text))).toMatchObject([
+  expect(logged.splice(0)).toMatchObject([
     { level: 'error', message: 'platform fault', runId: ended.id, cause: fault.Cause, error: fault.Error },
   ]);
-  logged.mockClear();
   for (const name of ['TerraformFailed', 'ConfigurationFailed', 'States.Timeout'])
     await end(await planning(), 'PlanErrored', { error: { Error: name, Cause: '' } });
   await end(await planning(), 'Canceled', { error: { Error: 'Canceled', Cause: '' } });
-  expect(logged).not.toHaveBeenCalled();
-  logged.mockRestore();
+  expect(logged).toEqual([]);
+  vi.restoreAllMocks();
 });
 
 it('the end of a run sends notifications, and starts no run without run triggers', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { forgetParameters } from '#platform/store/parameters.ts';
+import { collectLog, type LogLine } from '#test/support/logged.ts';
 import { OtlpReceiver } from '#test/support/otlp-receiver.ts';
 import { serve } from '#test/support/serve.ts';
 
@@ -7,7 +8,7 @@ import { serve } from '#test/support/serve.ts';
 
 const trace = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [] }] }] });
 let parameter: string | undefined;
-let warnings: { message: string; reason: string }[];
+let warnings: LogLine[];
 let sendTrace: typeof import('#resources/traces/send.ts').sendTrace;
 
 const receiver: OtlpReceiver = await OtlpReceiver.start();
@@ -34,8 +35,7 @@ beforeEach(async () => {
   parameter = 'Api-Key=s%2Cecret, x-team=a\n';
   receiver.status = 200;
   receiver.received.length = 0;
-  warnings = [];
-  vi.spyOn(console, 'warn').mockImplementation((line) => warnings.push(JSON.parse(line)));
+  warnings = collectLog('warn');
 });
 afterEach(() => {
   vi.restoreAllMocks();
