@@ -35,7 +35,6 @@ export const unauthorized = (): ApiError =>
     'The API token is missing or invalid. Send a valid one: "Authorization: Bearer <token>".',
   );
 
-/** The organization does not accept this valid token. */
 /** For members: Terraform's command line prints it, unlike the reason of a 404. */
 export const organizationRenamed = ({ former, current }: { former: string; current: string }) =>
   new ApiError(410, [
@@ -45,6 +44,7 @@ export const organizationRenamed = ({ former, current }: { former: string; curre
     },
   ]);
 
+/** The organization does not accept this valid token. */
 export const tokenRefused = (organization: string): ApiError =>
   apiError(
     401,

@@ -36,8 +36,6 @@ export interface CommitArchive {
   since: string;
   /** It was requested before, so that a forge that does not find the commit has lost it. */
   repeated?: boolean;
-  /** Its rows stay, so that they name all its versions; absent if an earlier version of the platform requested it. */
-  rowsStay?: true;
   /** Next check whether a run needs it; absent until all waiting versions have it. */
   keepUntil?: string;
 }
@@ -68,7 +66,7 @@ export const requestArchive = async (
   const id = archiveId(repository, sha, submodules);
   const key = keys.commitArchive(id);
   const facts = { id, tokenId, identifier, sha, ...(submodules ? { submodules } : {}) };
-  const wanted: CommitArchive = { ...facts, status: 'fetching', attempts: 0, since: now(), rowsStay: true };
+  const wanted: CommitArchive = { ...facts, status: 'fetching', attempts: 0, since: now() };
   if (await create({ ...key, ...wanted, ...dueIn(sha, 60) })) return wanted;
   const current = await getArchive(id);
   if (current?.status === 'fetching' || (current && !(await isGone(current)))) return current;
@@ -84,7 +82,6 @@ const reset = ({ id, tokenId, identifier, sha }: CommitArchive): Promise<CommitA
       tokenId,
       identifier,
       repeated: true,
-      rowsStay: true,
       ...dueIn(sha, 60),
     },
     remove: ['failure', 'retry', 'leaseUntil', 'keepUntil'],
@@ -186,7 +183,7 @@ export const settleWaiting = async (
   archive: CommitArchive,
   settle: (waiting: Waiting) => Promise<boolean>,
 ): Promise<void> => {
-  const keepsRows = archive.status === 'stored' && archive.rowsStay === true;
+  const keepsRows = archive.status === 'stored';
   await inBatches(await rowsOf(archive.id), atOnce, async (row) => {
     if ((await settle(row)) && !(keepsRows && isConfiguration(row))) await remove({ pk: row.pk, sk: row.sk });
   });

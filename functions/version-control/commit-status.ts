@@ -180,7 +180,7 @@ export const updateStatus = async (id: string): Promise<void> => {
         const renew = async () => Date.now() < until && (await lease(id, holder)) !== undefined;
         const rest = await post(record, statusesOf(record, outcomes, organization), renew);
         if (rest > 0) return void (await putOff(id, holder, rest));
-        if (organization.pullRequestCommentsEnabled ?? true) await commentOnPulls(record, runs, pagesOf(organization));
+        if (organization.pullRequestCommentsEnabled) await commentOnPulls(record, runs, pagesOf(organization));
       }
     } catch (error) {
       if (error instanceof ForgeError && !['limited', 'unreachable'].includes(error.failure)) {

@@ -21,8 +21,8 @@ export interface PullRequest {
 export interface PullRun extends Key {
   workspaceId: string;
   runId: string;
-  /** Number of the commit in the pull request; absent in records from before it existed. */
-  n?: number;
+  /** Number of the commit in the pull request. */
+  n: number;
   /** The plan is saved. */
   saved?: boolean;
 }
@@ -74,7 +74,7 @@ export const keepPullRun = async (
   for (;;) {
     const earlier = await get<PullRun>(key);
     if (earlier?.runId === runId) return true;
-    if ((earlier?.n ?? 0) > n) return false;
+    if (earlier && earlier.n > n) return false;
     if (earlier) await outdate(earlier);
     const kept = await put(
       { ...key, workspaceId, runId, n, saved, expiresAt: expiry() },

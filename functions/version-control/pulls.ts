@@ -89,7 +89,7 @@ const planIn = async (
   const { pull, commit, at } = followed;
   const id = idFor('run', workspace, followed);
   const before = earlier.get(workspace.id);
-  if (before?.runId === id || (before?.n ?? 0) > n) return false;
+  if (before?.runId === id || (before && before.n > n)) return false;
   checkStarts(workspace);
   const version = await versionFor(workspace, followed);
   await registerRun(commitOf(followed), { workspaceId: workspace.id, runId: id, at });

@@ -1,4 +1,4 @@
-import type { Application } from '#infra/local/commands/assemble.ts';
+import type { Application } from '#infra/local/assembly/site.ts';
 import type { Template, TemplateResource } from '#infra/local/host/template.ts';
 
 /**

@@ -6,7 +6,7 @@ import { parseArgs, promisify } from 'node:util';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun, type Resource } from '#clients/client/client.ts';
 import type { Synthesis } from '#infra/build/synth.ts';
-import type { Application } from '#infra/local/commands/assemble.ts';
+import type { Application } from '#infra/local/assembly/site.ts';
 import { type Platform, startPlatform, synthesizedApplication } from '#infra/local/commands/platform.ts';
 import { randomFrom } from '#infra/local/host/faults.ts';
 import { freePort } from '#test/support/free-port.ts';

@@ -34,7 +34,7 @@ export const inStates = async <R>(
     if (known) return use(known, index);
     const version = versions.get(id);
     const summary = version && (await readSummary(version));
-    if (summary) keep(id, summary.instances ?? []);
+    if (summary) keep(id, summary.instances);
     return use(summary?.instances ?? [], index);
   });
 };

@@ -20,32 +20,30 @@ export interface OrganizationSettings {
   sendPassingStatusesForUntriggeredSpeculativePlans: boolean;
   aggregatedCommitStatusEnabled: boolean;
   speculativePlanManagementEnabled: boolean;
-  /** Absent in older records: true. */
-  pullRequestCommentsEnabled?: boolean;
+  pullRequestCommentsEnabled: boolean;
   allowForceDeleteWorkspaces: boolean;
-  /** Absent in older records: true. */
-  userTokensEnabled?: boolean;
+  userTokensEnabled: boolean;
   /** Maximum minutes since a user's last sign-in at the issuer for their tokens to be accepted; null = no limit. */
-  ssoMaxTokenAge?: number | null;
-  /** Members act by single sign-on only (sso-required.ts). Absent in older records: false. */
-  ssoRequired?: boolean;
+  ssoMaxTokenAge: number | null;
+  /** Members act by single sign-on only (sso-required.ts). */
+  ssoRequired: boolean;
   /** Id of the owner who is exempt; set while single sign-on is required. */
-  breakGlassOwner?: string | null;
-  maxTtlEnabled?: TtlPolicies['maxTtlEnabled'];
+  breakGlassOwner: string | null;
+  maxTtlEnabled: TtlPolicies['maxTtlEnabled'];
   /**
    * Kept for clients, without effect as in HCP Terraform while `saml-enabled` is false. The group of the owners team
    * is its `ssoTeamId`.
    */
-  ownersTeamSamlRoleId?: string | null;
+  ownersTeamSamlRoleId: string | null;
   assessmentsEnforced: boolean;
   defaultExecutionMode: ExecutionMode;
-  /** Engine of new workspaces that name none; null, or absent in older records: the platform's default. */
-  defaultEngine?: Engine | null;
-  /** Set with execution mode `agent` only. Absent in older records. */
-  defaultAgentPoolId?: string | null;
-  /** Such as `1h30m`; null = the platform's default. Absent in older records. */
-  terraformBuildWorkerPlanTimeout?: string | null;
-  terraformBuildWorkerApplyTimeout?: string | null;
+  /** Engine of new workspaces that name none; null = the platform's default. */
+  defaultEngine: Engine | null;
+  /** Set with execution mode `agent` only. */
+  defaultAgentPoolId: string | null;
+  /** Such as `1h30m`; null = the platform's default. */
+  terraformBuildWorkerPlanTimeout: string | null;
+  terraformBuildWorkerApplyTimeout: string | null;
 }
 
 export const defaultOrganizationSettings: Omit<OrganizationSettings, 'email'> = {

@@ -128,8 +128,8 @@ const readIncludes = includable('subscription', 'entitlement_set', 'default_proj
 
 /** Some valid tokens have no access to the organization: by age, lifetime, address or the way of signing in. */
 const restrictsTokens = (organization: Organization): boolean =>
-  (organization.ssoMaxTokenAge ?? null) !== null ||
-  organization.ssoRequired === true ||
+  organization.ssoMaxTokenAge !== null ||
+  organization.ssoRequired ||
   organization.ipAllowlists !== undefined ||
   tokenLimits(organization) !== undefined;
 
@@ -145,7 +145,7 @@ const listMine = async ({ request, principal }: Call): Promise<Answer> => {
     email.toLowerCase().includes(byEmail ?? '');
   const fitting = (await listOrganizations(principal.userId)).filter(fits);
   const isOpen = async (organization: Organization) =>
-    ((organization.userTokensEnabled ?? true) && !restrictsTokens(organization)) ||
+    (organization.userTokensEnabled && !restrictsTokens(organization)) ||
     (await principal.on({ organization: organization.name })).has('organization:read');
   const open = await Promise.all(fitting.map(isOpen));
   const all = fitting.filter((_, i) => open[i]);

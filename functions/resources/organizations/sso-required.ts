@@ -29,7 +29,7 @@ export const settleSso = async (
   current: Organization,
   principal: Principal,
 ): Promise<void> => {
-  const { ssoRequired = current.ssoRequired ?? false } = change;
+  const { ssoRequired = current.ssoRequired } = change;
   if (!ssoRequired) {
     if (related?.data) {
       throw unprocessable(pointer, 'break-glass-owner: needs sso-required. Without it, every owner may act');
@@ -62,7 +62,7 @@ const forget = (userId: string, organization: string): Promise<unknown> =>
  * Copies the requirement to the memberships, so that authorization takes one read. 1 read and 1 write per member after
  * a change; can be repeated.
  */
-export const carrySso = async ({ name, ssoRequired = false, breakGlassOwner }: Organization): Promise<void> => {
+export const carrySso = async ({ name, ssoRequired, breakGlassOwner }: Organization): Promise<void> => {
   await inBatches(await listMembers(name), atOnce, (userId) =>
     ssoRequired ? requireSso({ userId, organization: name }, breakGlassOwner) : forget(userId, name),
   );

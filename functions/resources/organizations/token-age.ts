@@ -12,7 +12,7 @@ import { getOrganizations, type Organization } from './records.ts';
 const atOnce = 20;
 
 /** Copies the changed setting to the memberships. 2 reads and 1 write per member; can be repeated. */
-export const carryTokenAge = async ({ name, ssoMaxTokenAge = null }: Organization): Promise<void> => {
+export const carryTokenAge = async ({ name, ssoMaxTokenAge }: Organization): Promise<void> => {
   await inBatches(await listMembers(name), atOnce, (userId) =>
     boundTokens({ userId, organization: name }, ssoMaxTokenAge),
   );

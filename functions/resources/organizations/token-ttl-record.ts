@@ -16,14 +16,13 @@ export const defaultTtlMs = 63_113_904_000;
 export type TokenLimits = Record<PolicyType, number>;
 
 export interface TtlPolicies {
-  /** Absent in records from before the attribute existed, whose policies apply. */
-  maxTtlEnabled?: boolean;
+  maxTtlEnabled: boolean;
   tokenTtls?: Partial<Record<PolicyType, TokenTtl>>;
 }
 
 /** Undefined while the organization does not limit lifetimes. */
 export const tokenLimits = ({ maxTtlEnabled, tokenTtls }: TtlPolicies): TokenLimits | undefined => {
-  if (!(maxTtlEnabled ?? tokenTtls !== undefined)) return undefined;
+  if (!maxTtlEnabled) return undefined;
   const limits = policyTypes.map((type) => [type, tokenTtls?.[type]?.maxTtlMs ?? defaultTtlMs]);
   return Object.fromEntries(limits) as TokenLimits;
 };

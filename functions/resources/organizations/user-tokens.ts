@@ -9,7 +9,7 @@ const atOnce = 20;
  * Copies to the memberships whether the organization accepts user tokens, so that authorization takes one read. 1
  * write per member after a change; can be repeated.
  */
-export const carryUserTokens = async ({ name, userTokensEnabled = true }: Organization): Promise<void> => {
+export const carryUserTokens = async ({ name, userTokensEnabled }: Organization): Promise<void> => {
   await inBatches(await listMembers(name), atOnce, (userId) =>
     setUserTokens({ userId, organization: name }, userTokensEnabled),
   );

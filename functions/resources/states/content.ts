@@ -61,8 +61,7 @@ export interface StateInstance {
 
 export interface StateSummary {
   outputs: StateOutput[];
-  /** Absent in older records. */
-  instances?: StateInstance[];
+  instances: StateInstance[];
   resources: StateResource[];
   modules: Counts;
   providers: Counts;

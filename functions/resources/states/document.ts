@@ -51,7 +51,7 @@ export const stateVersionDocument = (version: StateVersion, links: StateVersionL
       'vcs-commit-sha': null,
       'vcs-commit-url': null,
       'hosted-state-download-url': final ? `${baseUrl}${path}/download` : null,
-      'hosted-json-state-download-url': final && version.hasJson ? `${baseUrl}${path}/json-download` : null,
+      'hosted-json-state-download-url': final && version.json ? `${baseUrl}${path}/json-download` : null,
       'hosted-state-upload-url': upload?.state ?? null,
       'hosted-json-state-upload-url': upload?.json ?? null,
       'encrypted-state-download-url': null,

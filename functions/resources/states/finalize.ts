@@ -162,7 +162,7 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
   if (bytes === undefined) return version;
   try {
     const checked = check(version, bytes);
-    const content = { ...checked, instances: withHistory(checked.instances ?? [], before, version) };
+    const content = { ...checked, instances: withHistory(checked.instances, before, version) };
     const object = await keep(version, content, bytes as Buffer<ArrayBuffer>, !stored && version.sha256 === undefined);
     const lineage = version.lineage || content.lineage;
     await becomeCurrent({ ...version, lineage }, object.sha256, content);
@@ -170,7 +170,7 @@ export const finalizeStateVersion = async (version: StateVersion, stored?: Conte
       status: 'finalized',
       lineage,
       ...object,
-      ...(stored?.json ? { hasJson: true, json: stored.json } : {}),
+      ...(stored?.json ? { json: stored.json } : {}),
     });
   } catch (error) {
     if (error instanceof SupersededError) return (await getStateVersion(version.id)) ?? version;

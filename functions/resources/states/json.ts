@@ -20,8 +20,8 @@ export const jsonKey = ({ id, workspaceId, json }: StateVersion): string =>
 
 /** 1 request to S3 while an upload is expected, and 1 copy and 1 write after it arrived. */
 export const withJson = async (version: StateVersion): Promise<StateVersion> => {
-  const { id, status, hasJson, createdAt } = version;
-  if (status !== 'finalized' || hasJson || Date.now() - Date.parse(createdAt) > awaitMs) return version;
+  const { id, status, json, createdAt } = version;
+  if (status !== 'finalized' || json || Date.now() - Date.parse(createdAt) > awaitMs) return version;
   const upload = objects.upload(jsonUploadName(id));
   return (await objectSize(upload)) ? takeJson(version, upload) : version;
 };
@@ -31,8 +31,8 @@ const takeJson = async (version: StateVersion, from: string): Promise<StateVersi
   const copy = newSecret();
   const sha256 = await copyObject(from, objects.jsonState(workspaceId, id, copy));
   const updated = await update<StateVersion>(keys.stateVersion(id), {
-    set: { hasJson: true, json: { copy, sha256 } },
-    condition: 'status = :finalized AND attribute_not_exists(hasJson)',
+    set: { json: { copy, sha256 } },
+    condition: 'status = :finalized AND attribute_not_exists(json)',
     values: { ':finalized': 'finalized' },
   });
   return updated ?? version;
@@ -41,5 +41,5 @@ const takeJson = async (version: StateVersion, from: string): Promise<StateVersi
 /** Copies the current JSON form to another version with the same content. */
 export const copyJson = async (from: StateVersion, to: StateVersion): Promise<StateVersion> => {
   const source = await withJson(from);
-  return source.hasJson ? takeJson(to, jsonKey(source)) : to;
+  return source.json ? takeJson(to, jsonKey(source)) : to;
 };

@@ -195,9 +195,9 @@ export const stateVersionRoutes: Route[] = [
   ),
   route('GET', `${base}/json-download`, 'state:read', sharedStateVersion, async ({ subject }) => {
     const version = await withJson(subject);
-    if (!version.hasJson) {
+    if (!version.json) {
       throw notFound(`State version ${subject.id} has no JSON state: its author did not upload one, or has not yet.`);
     }
-    return download(version, jsonKey(version), version.json?.sha256);
+    return download(version, jsonKey(version), version.json.sha256);
   }),
 ];

@@ -37,9 +37,7 @@ export interface StateVersion {
   size?: number;
   terraformVersion?: string | null;
   outputCount?: number;
-  /** The JSON form is available too (json.ts). */
-  hasJson?: boolean;
-  /** Key part and SHA-256 of the JSON form; absent in older versions. */
+  /** Key part and SHA-256 of the JSON form, once it is available too (json.ts). */
   json?: { copy: string; sha256: string };
   /**
    * Resources, modules and providers as JSON text (with Terraform's attribute names), if small; the object of {@link

@@ -40,13 +40,11 @@ const usersNamed = async (context: Context<Team>): Promise<string[]> => {
   const users = await usersIn((await membershipsIn(organization)).filter(({ invitation }) => !invitation));
   return names.map((name, i) => {
     if (byId.has(name)) return name;
-    const [user, another] = users.filter(({ username }) => username === name);
-    if (user && !another) return user.id;
+    const user = users.find(({ username }) => username === name);
+    if (user) return user.id;
     throw unprocessable(
       `/data/${i}/id`,
-      another
-        ? `id: ${nameOf(organization)} has several users named ${name}; use the user id`
-        : `id: user ${name} not found in ${nameOf(organization)}; invite the user to the organization first`,
+      `id: user ${name} not found in ${nameOf(organization)}; invite the user to the organization first`,
     );
   });
 };

@@ -15,7 +15,7 @@ import { activeBanner, type Banners } from '#resources/organizations/banners/rec
 import { hasVerified } from './invitations.ts';
 import type { User } from './user.ts';
 import { accountDocument, userDocument } from './user-document.ts';
-import { maxUsernames, settleUsername, takeUsername } from './usernames.ts';
+import { maxUsernames, takeUsername } from './usernames.ts';
 import { confirmEmail, enterEmail, getUser } from './users.ts';
 
 const otherFields: OtherFields = {
@@ -38,7 +38,7 @@ const readAccount = async ({ principal }: Call): Promise<Answer> => {
   const { banners = [] } = (items.find(({ sk }) => sk === keys.banners.sk) ?? {}) as Partial<Banners>;
   const at = now();
   const banner = activeBanner(banners, at);
-  const answer = await account(await settleUsername(user));
+  const answer = await account(user);
   if (!banner) return answer;
   return json(200, { ...JSON.parse(answer.body ?? '{}'), meta: { banner: bannerDocument(banner, at).attributes } });
 };

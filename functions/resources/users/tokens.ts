@@ -29,10 +29,7 @@ export interface Token {
   expiredAt: string | null;
   /** Rounded to the hour. */
   lastUsedAt?: string;
-  /**
-   * The purpose of the agents that use a pool's token, fixed at its first use. Absent for a token first used before
-   * purposes existed.
-   */
+  /** The purpose of the agents that use a pool's token, fixed at its first use. */
   purpose?: AgentPurpose;
   /** Set if the pool's organization has IP allowlists (resources/ip-allowlists/flags.ts). */
   ipAllowlists?: number;
@@ -121,18 +118,11 @@ export const createToken = (
   expiredAt: string | null = null,
 ): Promise<IssuedToken> => issueToken({ kind: 'user', userId, description, expiredAt });
 
-/** Tokens from before kinds existed are user tokens. */
-const tokenIn = (item: Token): Token => ({
-  ...item,
-  kind: item.kind ?? 'user',
-  createdBy: item.createdBy ?? item.userId,
-});
-
 const isOf = (kind: TokenKind, secret: string): boolean => secret.startsWith(prefixes[kind]);
 
 const find = async (secret: string): Promise<Token | undefined> => {
   const item = await get<Token>(keys.token(hashSecret(secret)));
-  return item && (item.expiredAt === null || item.expiredAt > new Date().toISOString()) ? tokenIn(item) : undefined;
+  return item && (item.expiredAt === null || item.expiredAt > new Date().toISOString()) ? item : undefined;
 };
 
 const kinds = (Object.keys(prefixes) as TokenKind[]).filter((kind) => kind !== 'agent' && kind !== 'scim');
@@ -156,8 +146,7 @@ export const findAgentToken = async (secret: string): Promise<Token | undefined>
  * could read the agent's token and must not receive requests of other agents with it. 1 write for the first use.
  */
 export const claimPurpose = async (token: Token, secret: string, purpose: AgentPurpose): Promise<boolean> => {
-  const current = token.purpose ?? (token.lastUsedAt === undefined ? undefined : 'runs');
-  if (current) return current === purpose;
+  if (token.purpose) return token.purpose === purpose;
   const claimed = await update(keys.token(hashSecret(secret)), {
     set: { purpose },
     condition: 'attribute_exists(pk) AND (attribute_not_exists(purpose) OR purpose = :purpose)',
@@ -185,10 +174,8 @@ interface Entry extends Key {
   hash: string;
 }
 
-const tokensOf = async (entries: Entry[]): Promise<Token[]> => {
-  const tokens = await batchGet<Token & Key>(entries.map(({ hash }) => keys.token(hash)));
-  return tokens.map(tokenIn);
-};
+const tokensOf = (entries: Entry[]): Promise<Token[]> =>
+  batchGet<Token & Key>(entries.map(({ hash }) => keys.token(hash)));
 
 /** Maximum number of tokens of a user, team or agent pool, without sessions. */
 export const maxTokens = 100;
@@ -224,15 +211,13 @@ export const forgetIpAllowlistsOfTokens = (poolId: string, version: number): Pro
     values: { ':version': version },
   });
 
-const read = async (entry: Entry | undefined): Promise<Token | undefined> => {
-  const item = entry && (await get<Token>(keys.token(entry.hash)));
-  return item && tokenIn(item);
-};
+const read = async (entry: Entry | undefined): Promise<Token | undefined> =>
+  entry && get<Token>(keys.token(entry.hash));
 
 export const getToken = async (userId: string, id: string): Promise<Token | undefined> =>
   read(await get<Entry>(keys.userToken(userId, id)));
 
-/** Finds a token of any owner. Tokens from before kinds existed are only found by their user. */
+/** Finds a token of any owner. */
 export const getTokenById = async (id: string): Promise<Token | undefined> => read(await get<Entry>(keys.tokenId(id)));
 
 /** True when the token existed. It and all tokens it created stop working at once. */

@@ -2,7 +2,7 @@ export interface User {
   id: string;
   /** Unique; never given to another user, even after a change (usernames.ts). */
   username: string;
-  /** All names reserved for the user, in lower case. Absent in records from before names were unique. */
+  /** All names reserved for the user, in lower case. Absent until the first one is. */
   usernames?: Set<string>;
   /** Verified by the issuer or the operator; empty otherwise. */
   email: string;

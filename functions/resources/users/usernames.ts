@@ -71,12 +71,6 @@ export const takeFreeUsername = async (user: User, username: string): Promise<Us
   return user;
 };
 
-/**
- * Reserves the name of a user who was created before names were unique. If another user has taken it, gives the user a
- * similar one.
- * @param otherwise name for a user without one
- */
-export const settleUsername = async (user: User, otherwise: string = user.id): Promise<User> => {
-  if (user.service || user.invitedAt || user.usernames?.has(foldCase(user.username))) return user;
-  return takeFreeUsername(user, user.username || otherwise);
-};
+/** Names a user whose creation was interrupted. */
+export const settleUsername = async (user: User, username: string): Promise<User> =>
+  user.username === '' ? takeFreeUsername(user, username) : user;

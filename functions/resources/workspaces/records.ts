@@ -26,7 +26,7 @@ export interface WorkspaceSettings {
   executionMode: ExecutionMode;
   /** Pool whose agents carry out its runs; set with execution mode `agent` only. */
   agentPoolId: string | null;
-  /** Engine of its runs; null, or absent in older records: the platform's default. */
+  /** Engine of its runs; null or absent: the platform's default. */
   engine?: Engine | null;
   /** Version of the engine: exact, a constraint, or `latest`. */
   terraformVersion: string;
@@ -37,7 +37,7 @@ export interface WorkspaceSettings {
   allowDestroyPlan: boolean;
   queueAllRuns: boolean;
   speculativeEnabled: boolean;
-  /** Saves plans of pull requests, so that they can be applied before the merge. Absent in older records: false. */
+  /** Saves plans of pull requests, so that they can be applied before the merge. */
   applyBeforeMergeEnabled?: boolean;
   /** Requirements for a pull request to be applied. */
   applyBeforeMergeRequirements?: MergeRequirement[];

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { hostSettings } from '#clients/cli/terraform-host.ts';
+import type { Application } from '#infra/local/assembly/site.ts';
 import type { FunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
 import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
 import { StartError } from '#infra/local/host/errors.ts';
@@ -9,7 +10,6 @@ import type { Front } from '#infra/local/host/front.ts';
 import { Host, type HostOptions } from '#infra/local/host/host.ts';
 import { KeptStates } from '#infra/local/host/kept-states.ts';
 import { machineCache } from '#infra/local/host/machine-cache.ts';
-import type { Application } from './assemble.ts';
 
 export interface StartOptions {
   /** Data folder; created if missing. */

@@ -1,10 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { assemble, type Parts } from '#infra/local/assembly/assemble.ts';
+import type { Application } from '#infra/local/assembly/site.ts';
 import type { FunctionSettings } from '#infra/local/aws/lambda/function-settings.ts';
 import type { Lambda } from '#infra/local/aws/lambda/lambda.ts';
 import { Usage } from '#infra/local/aws/lambda/usage.ts';
 import { Logs } from '#infra/local/aws/logs/logs.ts';
 import { writePrivately } from '#infra/local/aws/ssm/secrets.ts';
-import { type Application, assemble, type Parts } from '#infra/local/commands/assemble.ts';
 import { Endpoint } from './endpoint.ts';
 import { type FaultRule, Faults } from './faults.ts';
 import { Folder, type Local } from './folder.ts';

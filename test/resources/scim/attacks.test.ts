@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { type Directory, directoryOf, errorSchema, sessionOf, signInAs, strangersOrganization } from './support.ts';
@@ -330,4 +330,19 @@ it('bodies above 1 MB and groups of more than 1000 members are rejected', async 
   expect([large.status, large.body.schemas]).toEqual([413, [errorSchema]]);
   const many = Array.from({ length: 1001 }, (_, i) => ({ value: `scimid-${i}` }));
   expect((await acme.call('POST', '/Groups', { displayName: 'Many', members: many })).status).toBe(400);
+});
+
+it.each([
+  ['InsufficientStorage', 507, 'The disk of this platform is full'],
+  ['Unknown', 500, 'Internal error'],
+])('a failure %s of the table is logged, and answered with %i and no detail of it', async (name, status, text) => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  api.aws.gate = () => Promise.reject(Object.assign(new Error('of the table'), { name }));
+  const answer = await acme.call('GET', '/Users');
+  api.aws.gate = undefined;
+  expect(answer).toMatchObject({ status, body: { schemas: [errorSchema], status: String(status) } });
+  expect(answer.body.detail).toContain(text);
+  expect(JSON.stringify(answer.body)).not.toContain('of the table');
+  expect(String(log.mock.calls[0]?.[0])).toContain('of the table');
+  log.mockRestore();
 });

@@ -9,7 +9,6 @@ export interface Input {
   /** HCL text; empty when the input is required. */
   default: string;
   required: boolean;
-  /** Absent in details that were stored before this field existed. */
   sensitive?: boolean;
   ephemeral?: boolean;
   /** The values that a validation of the variable allows, if it lists them. */

@@ -1,4 +1,4 @@
-import { ApiError } from '#api/errors.ts';
+import type { ApiError } from '#api/errors.ts';
 
 /** Kinds of errors (RFC 7644 §3.12). */
 type ScimType =
@@ -41,15 +41,7 @@ export const missing = (noun: string, id: string): ScimError => new ScimError(40
 export const outdated = (noun: string): ScimError =>
   new ScimError(412, `The ${noun} was changed since the version in If-Match. Read it again, then repeat the change.`);
 
-const ofApi = ({ status, message }: ApiError): ScimError => {
+export const ofApi = ({ status, message }: ApiError): ScimError => {
   if (status === 422) return invalidValue(message);
   return status === 400 ? invalidSyntax(message) : new ScimError(status, message);
 };
-
-/** @returns undefined for internal errors */
-export const scimErrorOf = (error: unknown): ScimError | undefined => {
-  if (error instanceof ScimError) return error;
-  return error instanceof ApiError ? ofApi(error) : undefined;
-};
-
-export const internal = new ScimError(500, 'Internal error. Try again; if it keeps failing, tell the operator.');

@@ -3,12 +3,12 @@ import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { admit } from '#api/admission.ts';
 import type { Answer } from '#api/answer.ts';
 import { namingOrganizations } from '#api/naming.ts';
+import { reportedError } from '#api/reported-error.ts';
 import { type ApiRequest, readRequest } from '#api/request.ts';
 import type { Method } from '#api/route.ts';
-import { logError } from '#platform/store/log.ts';
 import { findScimToken } from '#resources/users/tokens.ts';
 import { errorAnswer } from './answers.ts';
-import { internal, missing, ScimError, scimErrorOf } from './errors.ts';
+import { missing, ofApi, ScimError } from './errors.ts';
 
 export interface ScimRoute {
   method: Method;
@@ -25,11 +25,8 @@ const callers = {
   callerOf: async (secret: string) => (await findScimToken(secret))?.userId,
 };
 
-const answerFor = (error: unknown, { requestContext: { http } }: APIGatewayProxyEventV2): Answer => {
-  const known = scimErrorOf(error);
-  if (!known) logError('request failed', error, { method: http.method, path: http.path });
-  return errorAnswer(known ?? internal);
-};
+const answerFor = (error: unknown, event: APIGatewayProxyEventV2): Answer =>
+  errorAnswer(error instanceof ScimError ? error : ofApi(reportedError(error, event)));
 
 const rateLimited = (headers: Record<string, string>): Answer => {
   const answer = errorAnswer(new ScimError(429, `Too many requests. Wait ${headers['retry-after']} s, then retry.`));

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import type { Application } from '#infra/local/commands/assemble.ts';
+import type { Application } from '#infra/local/assembly/site.ts';
 import { Host } from '#infra/local/host/host.ts';
 import type { Template } from '#infra/local/host/template.ts';
 import { temporaryFolder } from './functions.ts';

@@ -153,17 +153,6 @@ describe('a token of a pool', () => {
     expect((await api.call('POST', '/agent/v1/next', { token: forwards, body: next })).status).toBe(403);
   });
 
-  it('from before this feature is for runs', async () => {
-    const pool = await newPool(api);
-    const token = await pool.newToken();
-    const { update } = await import('#platform/store/table.ts');
-    const { keys } = await import('#platform/store/keys.ts');
-    const { hashSecret } = await import('#platform/store/id.ts');
-    await update(keys.token(hashSecret(token)), { set: { lastUsedAt: new Date().toISOString() } });
-    expect((await register(token, newAgentKeys().publicKey)).status).toBe(403);
-    expect((await register(token)).status).toBe(200);
-  });
-
   it('that names no agent of its pool has no purpose yet', async () => {
     const pool = await newPool(api);
     const token = await pool.newToken();
