@@ -48,6 +48,17 @@ export interface Membership {
   scim?: ScimLink;
   /** The organization rejects the user's older tokens and sessions: the directory had ended the membership before. */
   tokensFrom?: string;
+  /** The user's account in the organization's Slack workspace, which ends with the membership (resources/slack/). */
+  slack?: SlackLink;
+}
+
+export interface SlackLink {
+  /** Id of the Slack workspace. */
+  teamId: string;
+  /** Id of the user in it. */
+  userId: string;
+  /** UTC, ISO 8601. */
+  linkedAt: string;
 }
 
 export interface ScimLink {
