@@ -16,7 +16,18 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  */
 
 const eventOf = (
-  { request, principal, auditAction, organization, id, name, workspaceId, workspaceName, breakGlass, meta }: AuditContext,
+  {
+    request,
+    principal,
+    auditAction,
+    organization,
+    id,
+    name,
+    workspaceId,
+    workspaceName,
+    breakGlass,
+    meta,
+  }: AuditContext,
   allowed: boolean,
 ): AuditEvent => ({
   id: randomUUID(),

@@ -3,7 +3,7 @@ import { type Answer, noContent, ok, one } from '#api/answer.ts';
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { type Context, type Route, route } from '#api/route.ts';
-import { readData } from '#api/validation.ts';
+import { readData, setting, text } from '#api/validation.ts';
 import { environment } from '#platform/environment.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
 import { isSlackUrl, slackUrls } from './address.ts';
@@ -42,9 +42,7 @@ export const slackAppDocument = (app: SlackApp) => ({
   links: { self: `/api/v2/organizations/${nameOf(app.organization)}/slack-app` },
 });
 
-const secret = v.optional(
-  v.nullable(v.pipe(v.string(), v.regex(/^[\x21-\x7e]{16,200}$/, 'must be 16 to 200 characters without spaces'))),
-);
+const secret = setting(v.pipe(text(200), v.trim(), v.minLength(16, 'must have at least 16 characters')));
 
 const attributes = {
   url: v.optional(v.pipe(v.string(), v.check(isSlackUrl, `must be ${slackUrls.join(' or ')}`)), slackUrls[0] as string),

@@ -1,7 +1,8 @@
 import { keys } from '#platform/store/keys.ts';
 import { get, put, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { getMembership, type Membership, membershipsOf, type SlackLink } from '#resources/users/memberships.ts';
+import { getMembership, type Membership, membershipsOf } from '#resources/users/memberships.ts';
+import type { SlackLink } from './link-record.ts';
 import { getSlackApp, type SlackApp } from './records.ts';
 
 /**

@@ -3,6 +3,7 @@ import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
 import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
+import type { SlackLink } from '#resources/slack/link-record.ts';
 import { identitiesOf } from './identities.ts';
 
 /**
@@ -48,17 +49,8 @@ export interface Membership {
   scim?: ScimLink;
   /** The organization rejects the user's older tokens and sessions: the directory had ended the membership before. */
   tokensFrom?: string;
-  /** The user's account in the organization's Slack workspace, which ends with the membership (resources/slack/). */
+  /** Ends with the membership. */
   slack?: SlackLink;
-}
-
-export interface SlackLink {
-  /** Id of the Slack workspace. */
-  teamId: string;
-  /** Id of the user in it. */
-  userId: string;
-  /** UTC, ISO 8601. */
-  linkedAt: string;
 }
 
 export interface ScimLink {
