@@ -45,7 +45,7 @@ export const slackAppDocument = (app: SlackApp) => ({
 const secret = setting(v.pipe(text(200), v.trim(), v.minLength(16, 'must have at least 16 characters')));
 
 const attributes = {
-  url: v.optional(v.pipe(v.string(), v.check(isSlackUrl, `must be ${slackUrls.join(' or ')}`)), slackUrls[0] as string),
+  url: v.optional(v.pipe(v.string(), v.check(isSlackUrl, `must be ${slackUrls.join(' or ')}`))),
   'team-id': v.pipe(v.string(), v.regex(/^T[A-Z0-9]{1,30}$/, 'must be the id of a Slack workspace, such as T012AB3C4')),
   'client-id': v.pipe(v.string(), v.regex(/^[\w.-]{1,100}$/, 'must be the client id of a Slack app')),
   'client-secret': secret,
@@ -67,11 +67,12 @@ const needed = (name: string, value: string | null | undefined): string => {
 
 const set = async ({ request, subject }: Context<InOrganization>): Promise<Answer> => {
   const { attributes: given } = readData(request, attributes, {}, otherFields);
-  const settings = { url: given.url, teamId: given['team-id'], clientId: given['client-id'] };
   const [clientSecret, signingSecret] = [given['client-secret'], given['signing-secret']];
   const before = await getSlackApp(subject.organization);
+  const url = given.url ?? before?.url ?? slackUrls[0];
+  const settings = { url, teamId: given['team-id'], clientId: given['client-id'] };
   // Secrets are never sent to another address than the one that they were given with.
-  const keeps = before?.url === settings.url;
+  const keeps = before?.url === url;
   const secrets = {
     clientSecret: keeps ? (clientSecret ?? undefined) : needed('client-secret', clientSecret),
     signingSecret: keeps ? (signingSecret ?? undefined) : needed('signing-secret', signingSecret),

@@ -33,15 +33,18 @@ export class Tab {
   readonly verifier = randomBytes(32).toString('base64url');
   cookies: string[] = [];
 
-  constructor(
-    readonly api: Api,
-    readonly slack: Slack,
-    readonly appId: string,
-  ) {}
+  readonly api: Api;
+  readonly slack: Slack;
+  readonly appId: string;
+
+  constructor(api: Api, slack: Slack, appId: string) {
+    this.api = api;
+    this.slack = slack;
+    this.appId = appId;
+  }
 
   async open(path: string): Promise<Answered> {
-    const answer = await this.api.call('GET', path, { token: null, cookies: this.cookies });
-    return answer;
+    return this.api.call('GET', path, { token: null, cookies: this.cookies });
   }
 
   async begin(): Promise<Answered> {
