@@ -4,8 +4,8 @@ import { clickOf, signed, signingSecret, startSlack } from '#test/support/slack.
 import { Scene, uniqueName } from './support.ts';
 
 /**
- * Slack from outside: who neither owns a connected account nor knows the signing secret decides nothing, and a link
- * cannot be made for somebody else.
+ * Slack from outside: an attacker without a connected account and without the signing secret decides nothing, and
+ * cannot connect the account of another user.
  */
 
 const scene = await Scene.open();

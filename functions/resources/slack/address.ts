@@ -12,7 +12,7 @@ export const isSlackUrl = (text: string): boolean => {
 };
 
 /**
- * Whether an interaction may name the address for replies: `https://hooks.slack.com/…`, whatever else the request says.
+ * Whether an interaction may name the address for replies: `https://hooks.slack.com/…`, regardless of the signature.
  * @param slack address of the app's Slack
  */
 export const isReplyUrl = (text: string, slack: string): boolean => {

@@ -1,6 +1,5 @@
 import { type Answer, noContent, ok, one } from '#api/answer.ts';
 import { badRequest, conflict, notFound } from '#api/errors.ts';
-import { nameOf } from '#api/naming.ts';
 import { wholeList } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import { type Call, type Context, type Route, route, userRoute } from '#api/route.ts';
@@ -24,7 +23,6 @@ export const slackLinkDocument = ({ app, link }: OwnLink) => ({
     'connect-path': `/slack/${app.id}/connect`,
   },
   relationships: { organization: one('organizations', app.organization) },
-  links: { self: `/api/v2/organizations/${nameOf(app.organization)}/slack-link` },
 });
 
 const listOwn = async ({ request, principal }: Call): Promise<Answer> => {

@@ -13,7 +13,7 @@ import type { Person } from './person.ts';
 export interface LoginGrant {
   /**
    * Who authorized the code: a user with a token, a person verified by the issuer, or an account verified by Slack, which
-   * signs nobody in (resources/slack/).
+   * is no way to sign in (resources/slack/).
    */
   by: { userId: string } | { person: Person } | { slack: SlackAccount };
   /** PKCE: the base64url SHA-256 of the verifier that the client sends later. */

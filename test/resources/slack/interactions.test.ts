@@ -89,7 +89,7 @@ describe('a click of a connected user', () => {
     expect(actions.filter((action: string) => action === 'confirmed')).toHaveLength(1);
   });
 
-  it('on a run that somebody decided before shows that decision instead', async () => {
+  it('on a run that another user decided before shows that decision instead', async () => {
     const id = await waiting();
     expect((await api.call('POST', `runs/${id}/actions/discard`, { body: {} })).status).toBe(202);
     await click(api, appId, by(id));
@@ -192,7 +192,7 @@ describe('nothing happens, and only the user who clicked learns why, after a cli
     expect(await refused(id, { user: 'UMEMBER' })).toBe(`Run ${id} not found, or you don't have access.`);
   });
 
-  it('of a user who may apply but not override', async () => {
+  it('of a user with permission to apply and not to override', async () => {
     const user = await members.withLevel('acme', 'write');
     await connect(api, slack, appId, 'UWRITE', user.token);
     const judged = await judgedRuns(api);
@@ -249,7 +249,7 @@ describe('nothing happens, and only the user who clicked learns why, after a cli
     expect(await refused(await waiting(), { user: 'URULES' })).toMatch(why);
   });
 
-  it('of a member of an organization with an IP allowlist, whatever address it contains', async () => {
+  it('of a member of an organization with an IP allowlist, even if it contains the address of Slack', async () => {
     const { name, members: people, addList, workspace } = await makeOrganization(api);
     const other = await setApp(api, slack, {}, name);
     const user = await people.withLevel(name, 'write');
