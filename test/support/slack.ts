@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type Issuer, startIssuer } from './issuer.ts';
 
 export const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
-export const team = 'T0001';
+const team = 'T0001';
 
 interface Reply {
   path: string;

@@ -21,7 +21,7 @@ import {
 const home = (): string => environment.signIn?.baseUrl ?? environment.publicUrl;
 
 /** Where Slack sends clicks, and where it redirects after a sign-in. */
-export const interactionPath = (id: string): `/${string}` => `/slack/${id}/interactions`;
+const interactionPath = (id: string): `/${string}` => `/slack/${id}/interactions`;
 export const callbackPath = (id: string): `/${string}` => `/slack/${id}/callback`;
 
 export const slackAppDocument = (app: SlackApp) => ({
