@@ -49,7 +49,7 @@ const userClaim = 'https://slack.com/user_id';
 const end = async (request: ApiRequest): Promise<Answer> => {
   const app = await appIn(request);
   const attempt = readAttempt(request.cookie(cookieName(isSecure(request))));
-  if (attempt?.state !== request.query.get('state') || !attempt || attempt.asking.client_id !== 'page') {
+  if (!attempt || attempt.state !== request.query.get('state')) {
     throw new SignInError(
       400,
       'This connection was started in another browser, is finished, or is older than ten minutes. Connect Slack again.',

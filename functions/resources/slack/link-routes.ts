@@ -44,16 +44,12 @@ const connect = async ({ request, subject, principal }: Context<InOrganization>)
   if (account?.appId !== app.id || account.teamId !== app.teamId) {
     throw badRequest('The code is unknown, used or expired. Connect Slack again.');
   }
-  if (!(await linkAccount(app, account, principal.userId))) {
-    throw conflict('Your membership ended at the same time.');
-  }
-  const own = (await linksOf(principal.userId)).find((one) => one.app.id === app.id);
-  if (!own) throw notFound('The Slack app was removed at the same time.');
-  return ok(slackLinkDocument(own));
+  const link = await linkAccount(app, account, principal.userId);
+  if (!link) throw conflict('Your membership ended at the same time.');
+  return ok(slackLinkDocument({ app, link }));
 };
 
 const disconnect = async ({ subject, principal }: Context<InOrganization>): Promise<Answer> => {
-  checkPerson(principal);
   if (!(await unlinkAccount(subject.organization, principal.userId))) {
     throw notFound('You have not connected a Slack account in this organization.');
   }

@@ -16,8 +16,12 @@ type Account = Pick<SlackLink, 'teamId' | 'userId'>;
 const isOf = ({ teamId, createdAt }: SlackApp, link: SlackLink): boolean =>
   link.teamId === teamId && link.linkedAt >= createdAt;
 
-/** Takes the account from another user. False without a membership. At most 2 reads and 3 writes. */
-export const linkAccount = async ({ organization }: SlackApp, account: Account, userId: string): Promise<boolean> => {
+/** Takes the account from another user. Undefined without a membership. 1 read, and at most 3 writes. */
+export const linkAccount = async (
+  { organization }: SlackApp,
+  account: Account,
+  userId: string,
+): Promise<SlackLink | undefined> => {
   const key = keys.slackUser(organization, account.teamId, account.userId);
   const before = await get<{ userId: string }>(key);
   await put({ ...key, userId });
@@ -27,7 +31,7 @@ export const linkAccount = async ({ organization }: SlackApp, account: Account, 
     set: { slack: link },
     condition: 'attribute_exists(pk) AND attribute_not_exists(invitation)',
   });
-  return linked !== undefined;
+  return linked?.slack;
 };
 
 const dropLink = async (organization: string, userId: string, account: Account): Promise<void> => {

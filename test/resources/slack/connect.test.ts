@@ -28,8 +28,8 @@ describe('the Slack app of an organization', () => {
         'client-id': 'stepform',
         'client-secret': null,
         'signing-secret': null,
-        'interactions-url': expect.stringMatching(new RegExp(`/slack/${appId}/interactions$`)),
-        'redirect-url': expect.stringMatching(new RegExp(`/slack/${appId}/callback$`)),
+        'interactions-url': `${process.env.PUBLIC_URL}/slack/${appId}/interactions`,
+        'redirect-url': `${process.env.PUBLIC_URL}/slack/${appId}/callback`,
       },
     });
     expect(JSON.stringify(body)).not.toContain(slack.app['signing-secret']);
@@ -100,6 +100,9 @@ describe('a member', () => {
     const path = 'organizations/acme/slack-link';
     expect((await api.call('DELETE', path, { token: user.token })).status).toBe(204);
     expect(await userIdOf(user.token)).toBeNull();
+    const { get } = await import('#platform/store/table.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    expect(await get(keys.slackUser('acme', 'T0001', 'U2'))).toBeUndefined();
     expect((await api.call('DELETE', path, { token: user.token })).status).toBe(404);
   });
 

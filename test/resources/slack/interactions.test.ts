@@ -5,7 +5,7 @@ import { startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { judgedRuns, noLargeMachines } from '#test/support/policy-runs.ts';
 import { runHelpers } from '#test/support/runs.ts';
-import { startSlack } from '#test/support/slack.ts';
+import { clickOf, signed, signingSecret, startSlack } from '#test/support/slack.ts';
 import { click, connect, setApp } from './support.ts';
 
 /** Decisions by buttons in Slack. */
@@ -70,7 +70,15 @@ describe('a click of a connected user', () => {
     const [event] = await trail('apply', id);
     expect(event).toMatchObject({
       auth: { accessor_id: api.userId },
-      resource: { meta: { token_kind: 'slack', slack_user: 'U0WNER', slack_workspace: 'T0001', outcome: 'allowed' } },
+      resource: {
+        meta: {
+          token_kind: 'slack',
+          slack_user: 'U0WNER',
+          slack_workspace: 'T0001',
+          outcome: 'allowed',
+          user_agent: expect.stringContaining('Slackbot'),
+        },
+      },
     });
   });
 
@@ -270,7 +278,6 @@ describe('nothing happens, and only the user who clicked learns why, after a cli
 describe('a request is refused before its content is read', () => {
   const unsignedBy = async (change: Record<string, string>, how: object = {}) => {
     const id = await waiting();
-    const { clickOf, signed } = await import('#test/support/slack.ts');
     const body = clickOf(by(id));
     const headers = { ...signed(body, how), ...change };
     const answer = await api.call('POST', `/slack/${appId}/interactions`, { token: null, body, headers });
@@ -289,6 +296,23 @@ describe('a request is refused before its content is read', () => {
   it('older than five minutes', () => unsignedBy({}, { atMs: Date.now() - 301_000 }));
   it('from more than five minutes ahead', () => unsignedBy({}, { atMs: Date.now() + 302_000 }));
 
+  it.each([
+    [300, true],
+    [-300, true],
+    [300.001, false],
+    [-300.001, false],
+  ])('made %s seconds ago: accepted is %s', async (age, accepted) => {
+    const { isSignedBySlack } = await import('#resources/slack/signature.ts');
+    const atMs = 1_800_000_000_000;
+    const headers = signed('a=b', { atMs });
+    const request = {
+      timestamp: headers['x-slack-request-timestamp'],
+      signature: headers['x-slack-signature'],
+      body: Buffer.from('a=b'),
+    };
+    expect(isSignedBySlack(request, signingSecret, atMs + age * 1000)).toBe(accepted);
+  });
+
   it('almost five minutes old is accepted', async () => {
     const id = await waiting();
     await click(api, appId, by(id), { atMs: Date.now() - 295_000 });
@@ -296,7 +320,6 @@ describe('a request is refused before its content is read', () => {
   });
 
   it('with a body that was changed after it was signed', async () => {
-    const { clickOf, signed } = await import('#test/support/slack.ts');
     const [id, other] = [await waiting(), await waiting()];
     const headers = signed(clickOf(by(id)));
     const body = clickOf(by(other));
@@ -305,7 +328,6 @@ describe('a request is refused before its content is read', () => {
   });
 
   it('that is larger than 100 KB', async () => {
-    const { signed } = await import('#test/support/slack.ts');
     const body = `payload=${'x'.repeat(100_001)}`;
     const answer = await api.call('POST', `/slack/${appId}/interactions`, { token: null, body, headers: signed(body) });
     expect(answer.status).toBe(413);
@@ -319,7 +341,6 @@ describe('a request is refused before its content is read', () => {
 it.each(['payload=no-json', 'payload=%7B%22type%22%3A%22view_submission%22%7D', 'nothing=1', ''])(
   'signed interactions without a button of this platform have no effect: %s',
   async (body) => {
-    const { signed } = await import('#test/support/slack.ts');
     const answer = await api.call('POST', `/slack/${appId}/interactions`, { token: null, body, headers: signed(body) });
     expect([answer.status, slack.replies]).toEqual([200, []]);
   },
