@@ -87,10 +87,10 @@ const refusals: Record<NonNullable<Standing['refuses']>, string> = {
     'This organization has an IP allowlist, and Slack does not tell from which network you click. Decide on the page.',
 };
 
-/** `decided`: by this click. `outdated`: the run does not accept the decision now. Otherwise the reason for the user. */
-export type Outcome = 'decided' | 'outdated' | { refused: string };
-
-/** @throws errors of the platform */
+/**
+ * @returns why the user may not decide. Undefined when this click or an earlier decision has decided
+ * @throws errors of the platform
+ */
 export const decideByClick = async (
   {
     request,
@@ -101,17 +101,18 @@ export const decideByClick = async (
   click: Click,
   link: { userId: string; linkedAt: string },
   run: Run,
-): Promise<Outcome> => {
+): Promise<string | undefined> => {
   const principal = principalOf(app, link);
   const { route, params } = routeFor(routes, click, run);
   const comment = `By a button in Slack, as user ${click.slackUser} of workspace ${app.teamId}.`;
   try {
     await route.answer(requestOf(request, route, params, comment), authorityFor(authority, principal, click, app));
-    return 'decided';
+    return undefined;
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    if (error.status === 409) return 'outdated';
+    // The run does not accept the decision now.
+    if (error.status === 409) return undefined;
     const { refuses } = await principal.standing(run.organization);
-    return { refused: refuses ? refusals[refuses] : (error.errors[0]?.detail ?? 'You may not decide this run.') };
+    return refuses ? refusals[refuses] : (error.errors[0]?.detail ?? 'You may not decide this run.');
   }
 };

@@ -41,8 +41,8 @@ const signedApp = async (request: ApiRequest): Promise<SlackApp> => {
   const app = await findSlackApp(request.params.slackApp ?? '');
   if (!app) throw notFound('Slack app not found.');
   const signed = {
-    timestamp: request.header('x-slack-request-timestamp'),
-    signature: request.header('x-slack-signature'),
+    timestamp: request.header('x-slack-request-timestamp') ?? '',
+    signature: request.header('x-slack-signature') ?? '',
     body: request.bytesOfBody(),
   };
   if (!isSignedBySlack(signed, await openSigningSecret(app), Date.now())) throw unsigned();
@@ -72,8 +72,8 @@ const replyTo = async (context: Parameters<typeof decideByClick>[0], click: Clic
   const run = await getRun(click.runId);
   if (run?.organization !== app.organization || !run || isHidden(run))
     return onlyFor('This run does not exist any more.');
-  const outcome = await decideByClick(context, click, link, run);
-  if (typeof outcome === 'object') return onlyFor(outcome.refused);
+  const refusal = await decideByClick(context, click, link, run);
+  if (refusal !== undefined) return onlyFor(refusal);
   return replacementFor((await getRun(run.id)) ?? run);
 };
 

@@ -4,13 +4,16 @@ import type { Choice } from '#run/notifications/message.ts';
 
 /** Interactions as Slack sends them: a form whose field `payload` is JSON (Slack: block_actions payloads). */
 
+/** Keys of the table are limited. */
+const id = v.pipe(v.string(), v.maxLength(100));
+
 const schema = v.object({
   type: v.literal('block_actions'),
-  user: v.object({ id: v.string(), team_id: v.optional(v.string()) }),
+  user: v.object({ id, team_id: v.optional(v.string()) }),
   // Null where an app is installed for an enterprise.
   team: v.nullish(v.object({ id: v.string() })),
   response_url: v.optional(v.string()),
-  actions: v.pipe(v.array(v.object({ action_id: v.string(), value: v.optional(v.string()) })), v.length(1)),
+  actions: v.pipe(v.array(v.object({ action_id: v.string(), value: v.optional(id) })), v.length(1)),
 });
 
 /** A click on one of this platform's buttons. Nothing else in the payload counts. */

@@ -56,6 +56,12 @@ describe('the Slack app of an organization', () => {
     expect((await change(rest)).status).toBe(200);
     const moved = await change({ ...rest, url: 'https://slack-gov.com' });
     expect([moved.status, moved.body.errors[0].detail]).toEqual([422, 'client-secret: is missing']);
+    const half = await change({
+      ...rest,
+      url: 'https://slack-gov.com',
+      'client-secret': 'another secret of the client',
+    });
+    expect([half.status, half.body.errors[0].detail]).toEqual([422, 'signing-secret: is missing']);
     await connect(api, slack, appId, 'U1', api.token);
   });
 

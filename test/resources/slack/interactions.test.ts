@@ -137,6 +137,25 @@ describe('a click of a connected user', () => {
   });
 });
 
+it.each([
+  ['https://hooks.slack.com/actions/T1/2/abc', true],
+  ['https://hooks.slack.com:443/actions/T1/2/abc', true],
+  ['http://hooks.slack.com/actions', false],
+  ['https://hooks.slack.com:8443/actions', false],
+  ['https://slack.com/actions', false],
+  ['https://hooks.slack.com.attacker.test/actions', false],
+  ['https://attacker.test/hooks.slack.com', false],
+  ['https://hooks.slack-gov.com/actions', false],
+  ['https://user@hooks.slack.com/actions', false],
+  ['https://user:password@hooks.slack.com/actions', false],
+  ['https://:password@hooks.slack.com/actions', false],
+  ['http://127.0.0.1:9/actions', false],
+  ['javascript:alert(1)', false],
+])('a reply goes to Slack only: %s %s', async (url, allowed) => {
+  const { isReplyUrl } = await import('#resources/slack/address.ts');
+  expect(isReplyUrl(url, 'https://slack.com')).toBe(allowed);
+});
+
 describe('an override', () => {
   it.each(['policyCheck', 'policyEvaluation'] as const)(
     'of a failed %s is recorded with the way it came',
@@ -342,6 +361,14 @@ it.each(['payload=no-json', 'payload=%7B%22type%22%3A%22view_submission%22%7D', 
   'signed interactions without a button of this platform have no effect: %s',
   async (body) => {
     const answer = await api.call('POST', `/slack/${appId}/interactions`, { token: null, body, headers: signed(body) });
+    expect([answer.status, slack.replies]).toEqual([200, []]);
+  },
+);
+
+it.each([{ runId: 'r'.repeat(3000) }, { user: 'U'.repeat(3000) }])(
+  'ids that are too long have no effect',
+  async (change) => {
+    const answer = await click(api, appId, by('run-x', change));
     expect([answer.status, slack.replies]).toEqual([200, []]);
   },
 );
