@@ -325,8 +325,8 @@ describe('a request is refused before its content is read', () => {
     const atMs = 1_800_000_000_000;
     const headers = signed('a=b', { atMs });
     const request = {
-      timestamp: headers['x-slack-request-timestamp'],
-      signature: headers['x-slack-signature'],
+      timestamp: headers['x-slack-request-timestamp'] ?? '',
+      signature: headers['x-slack-signature'] ?? '',
       body: Buffer.from('a=b'),
     };
     expect(isSignedBySlack(request, signingSecret, atMs + age * 1000)).toBe(accepted);
