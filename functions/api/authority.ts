@@ -7,7 +7,7 @@ import type { ApiRequest } from './request.ts';
 
 export interface AuditContext {
   request: ApiRequest;
-  principal: Pick<Principal, 'userId' | 'sso'> & { kind: Principal['kind'] | 'scim'; tokenId?: string };
+  principal: Pick<Principal, 'userId' | 'sso'> & { kind: Principal['kind'] | 'scim' | 'slack'; tokenId?: string };
   auditAction: AuditAction;
   organization: string;
   /** Id of the resource, if the path has its name. */
@@ -17,6 +17,8 @@ export interface AuditContext {
   /** The workspace itself, or the workspace of the resource. */
   workspaceId?: string;
   workspaceName?: string;
+  /** More about the way it came. */
+  meta?: Record<string, string>;
   /** The break-glass owner acts without single sign-on. */
   breakGlass?: true | undefined;
 }

@@ -11,6 +11,7 @@ import * as runs from './runs.ts';
 import * as saml from './saml.ts';
 import * as settings from './settings.ts';
 import * as signIn from './sign-in.ts';
+import * as slack from './slack.ts';
 import * as states from './states.ts';
 import * as testRuns from './test-runs.ts';
 import * as versionControl from './version-control.ts';
@@ -34,4 +35,5 @@ export const routes: Route[] = [
   versionControl,
   signIn,
   saml,
+  slack,
 ].flatMap((module) => module.routes);

@@ -19,6 +19,7 @@ import { deleteGpgKey, listGpgKeys } from '#resources/registry/providers/gpg-key
 import { deleteProvider, listProviders } from '#resources/registry/providers/records.ts';
 import { deleteTask, listTasks } from '#resources/run-tasks/records.ts';
 import { removeProvisioning } from '#resources/scim/removal.ts';
+import { deleteSlackApp } from '#resources/slack/records.ts';
 import { deleteSshKey, listSshKeys } from '#resources/ssh-keys/records.ts';
 import { deleteReservedTagKey, listReservedTagKeys } from '#resources/tags/reserved-keys/records.ts';
 import { deleteTeam, getTeam, listTeamNames } from '#resources/teams/records.ts';
@@ -69,6 +70,7 @@ export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise
   if (!home?.deletedAt) return false;
   await closeOrganizationAccounts(home);
   await removeProvisioning(home);
+  await deleteSlackApp(home);
   // The index is removed last, so that an interrupted deletion finds the remaining members.
   await inBatches(await listMembers(name), atOnce, (userId) => removeMember({ organization: name, userId }));
   if (await deleteWorkspaces(home, maxWorkspaces)) {
@@ -140,7 +142,7 @@ const deleteSettings = async (name: string): Promise<void> => {
     await remove(keys.project(projectId));
     await remove({ pk, sk });
   });
-  for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#'])
+  for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#', 'SLACKUSER#'])
     await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
   // Removes pointers of tokens whose deletion was interrupted.

@@ -49,6 +49,7 @@ import { Saml } from '#infra/functions/saml.ts';
 import { Scim } from '#infra/functions/scim.ts';
 import { Settings } from '#infra/functions/settings.ts';
 import { SignIn } from '#infra/functions/sign-in.ts';
+import { Slack } from '#infra/functions/slack.ts';
 import { StateUploaded } from '#infra/functions/state-uploaded.ts';
 import { States } from '#infra/functions/states.ts';
 import { Sweep } from '#infra/functions/sweep.ts';
@@ -76,6 +77,7 @@ export const httpFunctions = {
   SignIn,
   Saml,
   Scim,
+  Slack,
   Workspaces,
   Settings,
   Governance,

@@ -130,6 +130,14 @@ const expected: Record<FunctionId, string[]> = {
   Organizations: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   SignIn: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
   Scim: [...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem')],
+  Slack: [
+    ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    'kms:GenerateDataKey key',
+    'kms:Decrypt key',
+    ...objects('GetObject', 'runs'),
+    's3:ListBucket bucket',
+    ...answers(),
+  ],
   Saml: [
     ...table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem'),
     'kms:GenerateDataKey key',

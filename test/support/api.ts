@@ -16,6 +16,7 @@ export interface Answered {
   headers: Record<string, string>;
   /** The parsed body, or its text if it is not JSON; undefined if there is none. */
   body: Json;
+  cookies?: string[];
 }
 
 export interface Sent {
@@ -114,15 +115,17 @@ export const startApi = async (options: Parameters<typeof startAws>[0] = {}): Pr
     const isFiles = target === 'Web' || target === 'Docs';
     const handler = await handlerOf(target === undefined || isFiles ? 'Api' : (target as HttpFunction));
     if (method !== 'GET') await nextMillisecond();
-    const { statusCode, headers, body } = (await handler(event, {} as Context)) as {
+    const { statusCode, headers, body, cookies } = (await handler(event, {} as Context)) as {
       statusCode: number;
+      cookies?: string[];
       headers: Record<string, string>;
       body?: string;
     };
     if (method !== 'GET' && statusCode < 300) lastWriteEnded = Date.now();
     record({ method, url, status: statusCode, contentType: headers['content-type'] ?? '', body });
     const isJson = headers['content-type']?.includes('json');
-    return { status: statusCode, headers, body: body && isJson ? JSON.parse(body) : body };
+    const content = body && isJson ? JSON.parse(body) : body;
+    return { status: statusCode, headers, body: content, ...(cookies ? { cookies } : {}) };
   };
   return apiOf({ aws, storage, token, userId, call });
 };

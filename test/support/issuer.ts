@@ -10,6 +10,8 @@ export interface Account {
   email_verified?: boolean;
   preferred_username?: string;
   groups?: string[];
+  /** Claims of the issuer's own. */
+  own?: Record<string, string>;
 }
 
 export interface Issuer {
@@ -48,9 +50,16 @@ const grantAll = async ({ oidc }: Context) => {
 const clientId = 'stepform';
 const clientSecret = 'secret of the client, long enough';
 
-export const startIssuer = async (): Promise<Issuer> => {
+interface Special {
+  /** Names of {@link Account.own}, in ID tokens. */
+  claims: string[];
+  /** Serves other paths at the same address. True when it did. */
+  serves(request: IncomingMessage, response: ServerResponse): boolean;
+}
+
+export const startIssuer = async (special?: Special): Promise<Issuer> => {
   let handle: Handler = () => {};
-  const server = await serve((request, response) => handle(request, response));
+  const server = await serve((request, response) => special?.serves(request, response) || handle(request, response));
   const { url } = server;
   const issuer: Issuer = {
     url,
@@ -58,7 +67,7 @@ export const startIssuer = async (): Promise<Issuer> => {
     clientSecret,
     account: undefined,
     trust: (redirectUri) => {
-      handle = handlerOf(issuer, redirectUri);
+      handle = handlerOf(issuer, redirectUri, special?.claims);
     },
     visit: (address) => visit(address, url),
     close: server.close,
@@ -66,18 +75,24 @@ export const startIssuer = async (): Promise<Issuer> => {
   return issuer;
 };
 
-const handlerOf = (issuer: Issuer, redirectUri: string): Handler => {
+const handlerOf = (issuer: Issuer, redirectUri: string, own?: string[]): Handler => {
   const provider = new Provider(issuer.url, {
     clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
     jwks: { keys: [key] },
     cookies: { keys: ['of a test'] },
     scopes: ['openid', 'email', 'profile', 'groups'],
-    claims: { email: ['email', 'email_verified'], profile: ['preferred_username'], groups: ['groups'] },
+    ...(own ? { conformIdTokenClaims: false } : {}),
+    claims: {
+      ...(own ? { openid: ['sub', ...own] } : {}),
+      email: ['email', 'email_verified'],
+      profile: ['preferred_username'],
+      groups: ['groups'],
+    },
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_: unknown, { uid }: { uid: string }) => `/interaction/${uid}` },
     findAccount: async (_: unknown, id: string) => ({
       accountId: id,
-      claims: async () => ({ ...issuer.account, sub: id }),
+      claims: async () => ({ ...issuer.account, ...issuer.account?.own, sub: id }),
     }),
     loadExistingGrant: grantAll,
     ttl: { AccessToken: 60, AuthorizationCode: 60, Grant: 60, IdToken: 60, Interaction: 60, Session: 60 },

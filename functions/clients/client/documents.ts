@@ -36,6 +36,8 @@ import type {
   runEventDocument,
 } from '#resources/runs/document.ts';
 import type { runTriggerDocument } from '#resources/runs/trigger-routes.ts';
+import type { slackAppDocument } from '#resources/slack/app-routes.ts';
+import type { slackLinkDocument } from '#resources/slack/link-routes.ts';
 import type { outputDocument, stateVersionDocument } from '#resources/states/document.ts';
 import type { entryDocument } from '#resources/teams/access/report-routes.ts';
 import type { teamProjectDocument, teamWorkspaceDocument } from '#resources/teams/access/team-access-document.ts';
@@ -109,6 +111,8 @@ export interface Attributes {
   'run-triggers': Written<typeof runTriggerDocument>;
   runs: Written<typeof runDocument>;
   'workspace-change-requests': Written<typeof changeRequestDocument>;
+  'slack-apps': Written<typeof slackAppDocument>;
+  'slack-links': Written<typeof slackLinkDocument>;
   'state-version-outputs': Written<typeof outputDocument>;
   'state-versions': Written<typeof stateVersionDocument>;
   'tag-bindings': AttributesIn<ReturnType<typeof tagBindingDocuments>[number]>;

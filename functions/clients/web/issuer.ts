@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { base, replaceAddress } from './location.ts';
-import { authorization, ended, errorText, joined, signedIn, signIn } from './session.ts';
+import { authorization, call, ended, errorText, joined, signedIn, signIn } from './session.ts';
 
 /**
  * Sign-in with an identity provider that the operator configured (resources/sign-in/): the page
@@ -37,6 +37,8 @@ interface Departure {
   connects: boolean;
   /** In a tab of its own, for another one that keeps typed text. */
   apart: boolean;
+  /** API path that takes the code instead: it proves an account elsewhere, and signs no one in. */
+  proves?: string | undefined;
 }
 
 const base64url = (bytes: Uint8Array): string =>
@@ -45,10 +47,14 @@ const base64url = (bytes: Uint8Array): string =>
     .replaceAll('/', '_')
     .replaceAll('=', '');
 
-export const depart = async ({ path }: Pick<Way, 'path'>, { connects = false, apart = false } = {}): Promise<void> => {
+export const depart = async (
+  { path }: Pick<Way, 'path'>,
+  options: Partial<Omit<Departure, 'verifier' | 'path'>> = {},
+): Promise<void> => {
+  const { connects = false, apart = false, proves } = options;
   const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
-  const departure: Departure = { verifier, path: location.pathname + location.search, connects, apart };
+  const departure: Departure = { verifier, path: location.pathname + location.search, connects, apart, proves };
   sessionStorage.setItem(key, JSON.stringify(departure));
   const parameters = {
     client_id: 'page',
@@ -78,16 +84,19 @@ export const completeSignIn = async (): Promise<void> => {
   if (code === null) return;
   const stored = sessionStorage.getItem(key);
   sessionStorage.removeItem(key);
-  const { verifier, path, connects, apart } = JSON.parse(stored ?? '{}') as Partial<Departure>;
+  const { verifier, path, connects, apart, proves } = JSON.parse(stored ?? '{}') as Partial<Departure>;
   replaceAddress(path ?? location.pathname);
   // Without this tab's state, the code may be an attacker's (login CSRF).
   if (verifier === undefined) return;
   isReturning.value = true;
   try {
-    await signIn(await exchange(code, verifier, connects ? authorization() : {}));
+    if (proves) {
+      await joined;
+      await call('PUT', proves, { data: { attributes: { code, 'code-verifier': verifier } } });
+    } else await signIn(await exchange(code, verifier, connects ? authorization() : {}));
     if (apart) window.close();
   } catch (error) {
-    if (connects) failed.value = errorText(error);
+    if (connects || proves) failed.value = errorText(error);
     else ended.value = `Sign-in failed: ${errorText(error)}`;
   }
   isReturning.value = false;

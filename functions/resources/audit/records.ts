@@ -16,7 +16,7 @@ export interface AuditEvent {
   /** Id of a user, or of the account of a team or organization. */
   actor: string;
   /** Kind of the token, or the platform on behalf of the actor. */
-  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'scim' | 'run' | 'task' | 'platform';
+  by: 'user' | 'team' | 'organization' | 'audit-trails' | 'scim' | 'slack' | 'run' | 'task' | 'platform';
   tokenId?: string;
   requestId?: string;
   /** IP address and user agent of the request. */

@@ -16,7 +16,18 @@ import { type AuditEvent, keepEvent, keepFailure } from './records.ts';
  */
 
 const eventOf = (
-  { request, principal, auditAction, organization, id, name, workspaceId, workspaceName, breakGlass }: AuditContext,
+  {
+    request,
+    principal,
+    auditAction,
+    organization,
+    id,
+    name,
+    workspaceId,
+    workspaceName,
+    breakGlass,
+    meta,
+  }: AuditContext,
   allowed: boolean,
 ): AuditEvent => ({
   id: randomUUID(),
@@ -36,7 +47,7 @@ const eventOf = (
   allowed,
   name,
   workspaceName,
-  ...metaOf({ ...(workspaceId ? { workspace_id: workspaceId } : {}), ...(breakGlass ? breakGlassMeta : {}) }),
+  ...metaOf({ ...meta, ...(workspaceId ? { workspace_id: workspaceId } : {}), ...(breakGlass ? breakGlassMeta : {}) }),
 });
 
 const breakGlassMeta = { break_glass: 'true' };

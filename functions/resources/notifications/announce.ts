@@ -1,6 +1,7 @@
 import { environment } from '#platform/environment.ts';
 import { type Delivery, deliverNotification } from '#platform/net/outbound/notification.ts';
 import { getProject } from '#resources/projects/records.ts';
+import { getSlackApp } from '#resources/slack/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Trigger } from '#run/notifications/kinds.ts';
 import type { Message } from '#run/notifications/message.ts';
@@ -31,9 +32,16 @@ export interface Announcement extends Occasion {
   message(configurationId: string): Message;
 }
 
+/** Buttons only where a Slack app receives their clicks: 1 read, and none for messages without a decision. */
+const withoutDeafButtons = async (
+  { organization, destinationType }: NotificationConfiguration,
+  { decision, ...message }: Message,
+): Promise<Message> =>
+  decision && (destinationType !== 'slack' || (await getSlackApp(organization))) ? { ...message, decision } : message;
+
 const deliver = async (configuration: NotificationConfiguration, subject: Announcement): Promise<Delivery> => {
   const { id, url, destinationType } = configuration;
-  const message = subject.message(id);
+  const message = await withoutDeafButtons(configuration, subject.message(id));
   if (destinationType === 'email') {
     return deliverEmails(configuration, {
       message,

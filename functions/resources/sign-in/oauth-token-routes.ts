@@ -43,6 +43,7 @@ const connectTo = async (request: ApiRequest, principal: Principal, person: Pers
 /** A request with a session connects the identity to its user; other requests sign in as the identity's user. */
 const userIdOf = async (request: ApiRequest, { by }: LoginGrant, authority: Authority): Promise<string | Answer> => {
   if ('userId' in by) return by.userId;
+  if ('slack' in by) return failed('invalid_grant', 'This code connects a Slack account. It signs no one in.');
   if (request.header('authorization') === undefined) {
     try {
       return (await userOf(by.person)).id;

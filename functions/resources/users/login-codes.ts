@@ -11,13 +11,23 @@ import type { Person } from './person.ts';
  */
 
 export interface LoginGrant {
-  /** Who authorized the code: a user with a token, or a person verified by the issuer. */
-  by: { userId: string } | { person: Person };
+  /**
+   * Who authorized the code: a user with a token, a person verified by the issuer, or an account verified by Slack, which
+   * is no way to sign in (resources/slack/).
+   */
+  by: { userId: string } | { person: Person } | { slack: SlackAccount };
   /** PKCE: the base64url SHA-256 of the verifier that the client sends later. */
   challenge: string;
   redirectUri: string;
   /** Expiry of the authorizing token; the new token must not outlive it. */
   tokenExpiresAt: string | null;
+}
+
+export interface SlackAccount {
+  /** Id of the Slack app (resources/slack/). */
+  appId: string;
+  teamId: string;
+  userId: string;
 }
 
 const goodForSeconds = 120;

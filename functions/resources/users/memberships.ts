@@ -3,6 +3,7 @@ import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
 import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
+import type { SlackLink } from '#resources/slack/link-record.ts';
 import { identitiesOf } from './identities.ts';
 
 /**
@@ -48,6 +49,8 @@ export interface Membership {
   scim?: ScimLink;
   /** The organization rejects the user's older tokens and sessions: the directory had ended the membership before. */
   tokensFrom?: string;
+  /** Ends with the membership. */
+  slack?: SlackLink;
 }
 
 export interface ScimLink {

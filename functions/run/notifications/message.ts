@@ -11,7 +11,12 @@ export interface Message {
   facts: Fact[];
   link: { url: string; text: string } | null;
   tone: 'attention' | 'good' | 'bad' | 'neutral';
+  /** A run that waits for one of these decisions. */
+  decision?: { runId: string; choices: Choice[] };
 }
+
+/** Actions on a run that a message can offer. */
+export type Choice = 'apply' | 'override' | 'discard';
 
 /** Label of a trigger on the page. */
 export interface TriggerWords {

@@ -3,6 +3,7 @@ import { failedStep } from '../failed-step.ts';
 import type { PhaseReport } from '../phase-report.ts';
 import { organizationNameOf, type Run } from '../run.ts';
 import { type NotifiedStatus, type RunStatus, type RunTrigger, statuses, timestampKey } from '../status.ts';
+import { choicesOf } from './choices.ts';
 import { type Message, present, type TriggerWords } from './message.ts';
 
 /** Notifications of a run (HCP API: notification configurations). Pure. */
@@ -163,6 +164,7 @@ export const runMessage = (run: Run, notice: RunNotice, facts: RunFacts): Messag
     ]),
     link: payload.run_url === null ? null : { url: payload.run_url, text: 'Open the run' },
     tone: toneOf[notice.trigger],
+    ...(notice.trigger === 'run:needs_attention' ? { decision: { runId: run.id, choices: choicesOf(run) } } : {}),
   };
 };
 

@@ -87,6 +87,7 @@ const kinds: Record<string, string> = {
   organization: 'with the organization token',
   'audit-trails': 'with the audit trail token',
   scim: 'by the directory (SCIM)',
+  slack: 'by a button in Slack',
   run: 'by Terraform in a run',
   task: 'by a run task',
 };

@@ -87,6 +87,47 @@ export const authorizationUrl = async (
 
 type Claims = Record<string, unknown>;
 
+/** Exchanges the code in the callback's query for tokens, and validates the ID token. */
+const redeem = async (
+  settings: OidcSettings,
+  parameters: URLSearchParams,
+  attempt: Attempt,
+  redirectUri: string,
+): Promise<{ server: oauth.AuthorizationServer; accessToken: string; idToken: oauth.IDToken & Claims }> => {
+  const client = clientOf(settings);
+  const options = optionsFor(settings);
+  const server = await discover(settings);
+  const checked = oauth.validateAuthResponse(server, client, parameters, attempt.state);
+  const by = await authentication(settings, server);
+  const { verifier, nonce } = attempt;
+  const answer = await oauth.authorizationCodeGrantRequest(server, client, by, checked, redirectUri, verifier, options);
+  const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
+    expectedNonce: nonce,
+    requireIdToken: true,
+  });
+  await oauth.validateApplicationLevelSignature(server, answer, options);
+  const idToken = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken & Claims;
+  return { server, accessToken: tokens.access_token, idToken };
+};
+
+/**
+ * Claims of the ID token of the user who signed in.
+ * @param parameters query of the callback from the issuer
+ * @throws {SignInError}
+ */
+export const claimsFrom = async (
+  settings: OidcSettings,
+  parameters: URLSearchParams,
+  attempt: Attempt,
+  redirectUri: string,
+): Promise<Claims> => {
+  try {
+    return (await redeem(settings, parameters, attempt, redirectUri)).idToken;
+  } catch (error) {
+    throw readableFailure(error, settings);
+  }
+};
+
 /**
  * The person who signed in.
  * @param parameters query of the callback from the issuer
@@ -98,30 +139,11 @@ export const personFrom = async (
   attempt: Attempt,
   redirectUri: string,
 ): Promise<Person> => {
-  const client = clientOf(settings);
-  const options = optionsFor(settings);
   try {
-    const server = await discover(settings);
-    const checked = oauth.validateAuthResponse(server, client, parameters, attempt.state);
-    const by = await authentication(settings, server);
-    const { verifier, nonce } = attempt;
-    const answer = await oauth.authorizationCodeGrantRequest(
-      server,
-      client,
-      by,
-      checked,
-      redirectUri,
-      verifier,
-      options,
-    );
-    const tokens = await oauth.processAuthorizationCodeResponse(server, client, answer, {
-      expectedNonce: nonce,
-      requireIdToken: true,
-    });
-    await oauth.validateApplicationLevelSignature(server, answer, options);
-    const idToken = oauth.getValidatedIdTokenClaims(tokens) as oauth.IDToken & Claims;
+    const { server, accessToken, idToken } = await redeem(settings, parameters, attempt, redirectUri);
     if (isComplete(settings, idToken) || !server.userinfo_endpoint) return personOf(settings, idToken);
-    const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+    const client = clientOf(settings);
+    const response = await oauth.userInfoRequest(server, client, accessToken, optionsFor(settings));
     const userInfo = await oauth.processUserInfoResponse(server, client, idToken.sub, response);
     return personOf(settings, { ...userInfo, ...idToken });
   } catch (error) {

@@ -12,6 +12,7 @@ import { call, change, get } from '#clients/web/session.ts';
 import { ProviderSets } from '../provider-sets/provider-sets.tsx';
 import { DeletedWorkspaces } from '../workspaces/deleted-workspaces.tsx';
 import { OrganizationTokens } from './organization-tokens.tsx';
+import { SlackApp } from './slack-app.tsx';
 
 export const OrganizationSettings = ({ organization }: OrganizationProps) => {
   const live = useLive(`settings/${organization}`, () => get<'organizations'>(`/organizations/${organization}`));
@@ -26,6 +27,7 @@ export const OrganizationSettings = ({ organization }: OrganizationProps) => {
             )}
             {value.attributes.permissions['can-manage-provider-sets'] && <ProviderSets organization={value.id} />}
             <DeletedWorkspaces organization={value.id} />
+            {value.attributes.permissions['can-update'] && <SlackApp organization={value.id} />}
             {value.attributes.permissions['can-update'] && <Rename organization={value} />}
             {value.attributes.permissions['can-destroy'] && <Danger name={value.id} />}
           </div>

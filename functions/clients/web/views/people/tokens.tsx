@@ -11,6 +11,7 @@ import { ThemeButton } from '#clients/web/parts/theme.tsx';
 import { CreatedToken, NewToken, TokenList } from '#clients/web/parts/tokens.tsx';
 import { all, get, isSession } from '#clients/web/session.ts';
 import { Identities } from './identities.tsx';
+import { SlackLinks } from './slack-links.tsx';
 
 /** The user's own API tokens; `terraform login` opens this view. */
 
@@ -70,6 +71,7 @@ export const Tokens = () => {
       </Loaded>
       {/* Tokens of teams and organizations cannot sign in. */}
       {user?.attributes['is-service-account'] === false && <Identities />}
+      {user?.attributes['is-service-account'] === false && <SlackLinks />}
     </Shell>
   );
 };

@@ -1,0 +1,53 @@
+import * as v from 'valibot';
+import { buttonPrefix } from '#run/notifications/formats.ts';
+import type { Choice } from '#run/notifications/message.ts';
+
+/** Interactions as Slack sends them: a form whose field `payload` is JSON (Slack: block_actions payloads). */
+
+/** Keys of the table are limited. */
+const id = v.pipe(v.string(), v.maxLength(100));
+
+const schema = v.object({
+  type: v.literal('block_actions'),
+  user: v.object({ id, team_id: v.optional(v.string()) }),
+  // Null where an app is installed for an enterprise.
+  team: v.nullish(v.object({ id: v.string() })),
+  response_url: v.optional(v.string()),
+  actions: v.pipe(v.array(v.object({ action_id: v.string(), value: v.optional(id) })), v.length(1)),
+});
+
+/** A click on one of this platform's buttons. Nothing else in the payload counts. */
+export interface Click {
+  choice: Choice;
+  runId: string;
+  slackUser: string;
+  /** Slack workspaces of the user and of the message; a shared channel has users of others. */
+  teams: (string | undefined)[];
+  replyUrl: string | undefined;
+}
+
+const choices: readonly string[] = ['apply', 'override', 'discard'] satisfies Choice[];
+const isChoice = (text: string): text is Choice => choices.includes(text);
+
+/** Undefined for interactions without an effect here, such as links in other messages of the app. */
+export const clickIn = (payload: string): Click | undefined => {
+  let document: unknown;
+  try {
+    document = JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+  const { success, output } = v.safeParse(schema, document);
+  const action = success ? output.actions[0] : undefined;
+  if (!success || !action?.action_id.startsWith(buttonPrefix)) return undefined;
+  const choice = action.action_id.slice(buttonPrefix.length);
+  if (!isChoice(choice)) return undefined;
+  const { user, team, response_url: replyUrl } = output;
+  return {
+    choice,
+    runId: action.value ?? '',
+    slackUser: user.id,
+    teams: [team?.id, user.team_id ?? team?.id],
+    replyUrl,
+  };
+};

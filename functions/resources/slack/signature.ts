@@ -1,0 +1,25 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/**
+ * Signature of Slack's requests (Slack: verifying requests from Slack): `v0=` and the lower-case hex HMAC-SHA256 of
+ * `v0:<timestamp>:<raw body>`.
+ */
+
+/** Slack's own tolerance for the age of a request. */
+const toleranceSeconds = 300;
+
+interface Signed {
+  timestamp: string;
+  signature: string;
+  body: Buffer;
+}
+
+export const isSignedBySlack = ({ timestamp, signature, body }: Signed, secret: string, nowMs: number): boolean => {
+  if (!/^\d{1,12}$/.test(timestamp)) return false;
+  if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
+  const wanted = Buffer.from(
+    `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest('hex')}`,
+  );
+  const given = Buffer.from(signature);
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+};
