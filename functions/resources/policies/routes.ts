@@ -91,12 +91,21 @@ const update = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
   return ok(policyDocument(updated));
 };
 
-/** With the engine of each set that it belongs to. */
+/** Any version whose Rego does not require `if` and `contains`. */
+const beforeOpa1 = '0.0.0';
+
+/** With the engine of each set that it belongs to. Without a set, in either language: its first set decides. */
 const compile = async (policy: Policy): Promise<Compilation> => {
   const sets = await getPolicySets([...(policy.policySetIds ?? [])]);
-  const versions = [...new Set(sets.length ? sets.map(toolVersionOf) : [''])];
   const content = { kind: policy.kind, policies: [frozen(policy)] };
-  const results = await Promise.all(versions.map((toolVersion) => compilePolicies({ ...content, toolVersion })));
+  const compileFor = (toolVersion: string) => compilePolicies({ ...content, toolVersion });
+  if (sets.length === 0) {
+    const newer = await compileFor('');
+    if (newer.error === undefined) return newer;
+    const older = await compileFor(beforeOpa1);
+    return older.error === undefined ? older : newer;
+  }
+  const results = await Promise.all([...new Set(sets.map(toolVersionOf))].map(compileFor));
   return (
     results.find(({ error }) => error !== undefined) ?? results.find(({ uncompiled }) => uncompiled !== undefined) ?? {}
   );
