@@ -148,7 +148,8 @@ describe("the API's rate limit", () => {
     expect(await statuses(40, fresh[1] as string)).toEqual([...allOf(29, 200), ...allOf(11, 429)]);
   });
 
-  it('admits the token of a run task while invalid ones name its result', async () => {
+  /** A run task that a run has requested, and the status of the response to a callback of it. */
+  const requestedTask = async () => {
     const runs = await runHelpers(api);
     const help = await taskHelpers();
     const task = await help.task();
@@ -161,6 +162,11 @@ describe("the API's rate limit", () => {
       const body = { data: { type: 'task-results', attributes: { status: 'running' } } };
       return (await api.call('PATCH', `task-results/${result}/callback`, { token, body })).status;
     };
+    return { accessToken, callback };
+  };
+
+  it('admits the token of a run task while invalid ones name its result', async () => {
+    const { accessToken, callback } = await requestedTask();
     const forged = accessToken.replace(/\..*/, `.${'x'.repeat(43)}`);
     const guesses = [];
     for (let n = 0; n < 40; n++) guesses.push(await callback(forged));
@@ -169,18 +175,7 @@ describe("the API's rate limit", () => {
   });
 
   it('counts run task callbacks by task result, not by source address', async () => {
-    const runs = await runHelpers(api);
-    const help = await taskHelpers();
-    const task = await help.task();
-    const run = await runs.create((await runs.ready()).id);
-    const { result } = await help.stageOf(run.id, task.id);
-    await runs.bring(run.id, { status: 'post_plan_running' });
-    pass(0);
-    const { accessToken } = await help.ask(result);
-    const callback = async (token: string) => {
-      const body = { data: { type: 'task-results', attributes: { status: 'running' } } };
-      return (await api.call('PATCH', `task-results/${result}/callback`, { token, body })).status;
-    };
+    const { accessToken, callback } = await requestedTask();
     // The address has reached its limit for this second.
     expect(await statuses(31, null)).toEqual([...allOf(30, 401), 429]);
     // A token of another result: the first character of its id differs.

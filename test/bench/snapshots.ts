@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Job } from '#run/protocols/runner.ts';
-import { Client } from '#runner/program/client.ts';
-import { Control } from '#runner/program/control.ts';
-import { StateKeeper } from '#runner/program/state.ts';
+import type { StateKeeper } from '#runner/program/state.ts';
 import { ControlPlane } from '#test/runner/program/control-plane.ts';
 import { type Figure, median, quantile, round, type Section } from './figures.ts';
+import { keeperOf } from './kept-state.ts';
 
 const pairs = 5;
 const resources = 500;
@@ -75,18 +73,7 @@ const applyWatched = async (folder: string) => {
     return undefined;
   };
   try {
-    const job = { runId: 'run-1', phase: 'apply', token: 'run-1.apply' } as Job;
-    plane.offer(job);
-    const control = new Control();
-    const client = new Client(plane.url, job.token, control.over, () => control.end());
-    const refuge = {
-      address: { url: null },
-      file: join(folder, 'kept'),
-      runId: job.runId,
-      key: null,
-      freeDisk: () => {},
-    };
-    const took = await apply(folder, new StateKeeper(join(folder, 'terraform.tfstate'), client, control, refuge));
+    const took = await apply(folder, keeperOf(plane, folder));
     if (plane.violations.length) throw new Error(plane.violations.join('; '));
     return { took, taken, safe };
   } finally {

@@ -3,12 +3,9 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Job } from '#run/protocols/runner.ts';
-import { Client } from '#runner/program/client.ts';
-import { Control } from '#runner/program/control.ts';
-import { StateKeeper } from '#runner/program/state.ts';
 import { ControlPlane } from '#test/runner/program/control-plane.ts';
 import { type Figure, round, type Section } from './figures.ts';
+import { keeperOf } from './kept-state.ts';
 
 const resources = 5000;
 const snapshots = 50;
@@ -48,19 +45,8 @@ export const stateBytes: Section = {
     const plane = await ControlPlane.start();
     plane.takesContent = true;
     try {
-      const job = { runId: 'run-1', phase: 'apply', token: 'run-1.apply' } as Job;
-      plane.offer(job);
-      const control = new Control();
-      const client = new Client(plane.url, job.token, control.over, () => control.end());
-      const refuge = {
-        address: { url: null },
-        file: join(folder, 'kept'),
-        runId: job.runId,
-        key: null,
-        freeDisk: () => {},
-      };
       const file = join(folder, 'terraform.tfstate');
-      const keeper = new StateKeeper(file, client, control, refuge);
+      const keeper = keeperOf(plane, folder);
       await keeper.watch();
       for (let n = 1; n < snapshots; n++) {
         const had = plane.received;

@@ -339,9 +339,7 @@ it('an environment is built once under concurrent checks', async () => {
   const id = await world.running(await world.addTemplate(), { ttl_ms: hour });
   later(2 * hour);
   await Promise.all([lookAt(id), lookAt(id), lookAt(id), lookAt('of no environment')]);
-  const builds = (await world.api.aws.items()).filter(
-    ({ sk, environmentId }) => sk === 'ENVBUILD' && environmentId === id,
-  );
+  const builds = world.api.aws.items().filter(({ sk, environmentId }) => sk === 'ENVBUILD' && environmentId === id);
   expect(builds).toHaveLength(2);
   expect(await seen(id)).toMatchObject({ transition: 'stop', number: 2 });
 });

@@ -14,7 +14,8 @@ const { api } = world;
 const keeps = /^(RUN|CV|SV)(#|$)|^ORG(NAME)?$/;
 
 const leftOf = async (part: string) =>
-  (await api.aws.items())
+  api.aws
+    .items()
     .filter(({ pk, sk }) => !String(pk).startsWith('AUDIT#') && !keeps.test(String(sk)))
     .filter((item) => JSON.stringify(item, (_, value) => (value instanceof Set ? [...value] : value)).includes(part))
     .map(({ pk, sk }) => `${pk} ${sk}`);

@@ -9,7 +9,11 @@ import { bundles } from './template.ts';
  * everything else: test/infra/synth.test.ts and `npm run lint:template` do that.
  */
 export const stackWith = (context: Record<string, unknown>) => {
-  const app = new App({ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false });
+  const app = new App({
+    ...{ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false },
+    // No test reads copies of the functions, or where a construct was created.
+    context: { 'aws:cdk:disable-asset-staging': true, 'aws:cdk:disable-creation-stack-traces': true },
+  });
   const { data, platform: stack } = platformStacks(app, readSettings(context), bundles);
   return {
     app,

@@ -6,6 +6,7 @@ import { environmentFileRoutes } from '#infra/functions/environment-files.ts';
 import { environmentGovernanceRoutes } from '#infra/functions/environment-governance.ts';
 import { templateRoutes } from '#infra/functions/environment-templates.ts';
 import { functionIds, lifecycleFunctions } from '#infra/stack/functions.ts';
+import { productTable } from '#test/support/table.ts';
 import {
   bundles,
   environmentOf,
@@ -125,22 +126,9 @@ describe('storage', () => {
     expect(others.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete')).toEqual([]);
   });
 
-  it('has the table that functions/platform/store/table.ts expects', () => {
+  it('has the table of the tests, on demand, encrypted and with backups', () => {
     expect(only('AWS::DynamoDB::Table').Properties).toMatchObject({
-      KeySchema: [
-        { AttributeName: 'pk', KeyType: 'HASH' },
-        { AttributeName: 'sk', KeyType: 'RANGE' },
-      ],
-      GlobalSecondaryIndexes: [
-        {
-          IndexName: 'due',
-          KeySchema: [
-            { AttributeName: 'dueShard', KeyType: 'HASH' },
-            { AttributeName: 'dueAt', KeyType: 'RANGE' },
-          ],
-          Projection: { ProjectionType: 'KEYS_ONLY' },
-        },
-      ],
+      ...productTable('').properties,
       BillingMode: 'PAY_PER_REQUEST',
       PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },

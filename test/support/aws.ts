@@ -58,8 +58,8 @@ export interface Aws {
   containers: StartedContainer[];
   /** RunTask's response without capacity, or its error. */
   refusal?: object;
-  /** All items of the table. */
-  items(): Promise<Record<string, unknown>[]>;
+  /** Items of the table whose stored JSON contains the text; without it, all. */
+  items(text?: string): Record<string, unknown>[];
   /** Calls to DynamoDB since the start. */
   calls: number;
   /** Items that DynamoDB returned since the start. */
@@ -143,8 +143,6 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
   return {};
 };
 
-type Attributes = Parameters<typeof unmarshall>[0];
-
 /** Executions end when the test ends them. */
 const executions = (aws: Aws, action: string, input: Record<string, string>): object => {
   aws.sent.push({ action, input: { ...input } });
@@ -188,17 +186,11 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
       late = [];
       for (const come of coming) await come();
     },
-    items: async () => {
-      const items: Record<string, unknown>[] = [];
-      let next: unknown;
-      do {
-        const input = { TableName: 'stepform-test', ...(next ? { ExclusiveStartKey: next } : {}) };
-        const { output } = await database.handle('Scan', input);
-        items.push(...(output.Items as Attributes[]).map((item) => unmarshall(item)));
-        next = output.LastEvaluatedKey;
-      } while (next);
-      return items;
-    },
+    items: (text = '') =>
+      sqlite
+        .statement('SELECT item FROM "items stepform-test" WHERE instr(item, ?) ORDER BY hash, range')
+        .all(text)
+        .map(({ item }) => unmarshall(JSON.parse(item as string))),
     close: closeAfterFile(async () => sqlite.close()),
   };
   const former = new FormerItems(database);

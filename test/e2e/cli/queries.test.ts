@@ -1,29 +1,13 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { isAtHand, newestClient } from '#test/hcp-clients/terraform.ts';
-import { hasGo, withQueryProvider } from '../support/drift-provider.ts';
-import { newSharedFolder } from '../support/shared-folder.ts';
+import { newestClient } from '#test/hcp-clients/terraform.ts';
 import { cloud, Terraform } from '../support/terraform.ts';
+import { canQuery, queried } from '../support/terraform-query.ts';
 import { client, newWorkspace } from '../support/world.ts';
 
 /** `terraform query` of the newest release, in a workspace (`npm run clients` builds it). */
-describe.skipIf(!isAtHand(newestClient) || !hasGo)('terraform query', () => {
+describe.skipIf(!canQuery)('terraform query', () => {
   it('finds resources in a workspace, without a run, a lock or a state', async () => {
-    const folder = newSharedFolder('listed-');
-    for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
-    const workspace = await newWorkspace({ 'terraform-version': newestClient.version });
-    await client.setVariable(workspace.id, { key: 'folder', value: folder });
-    const here = new Terraform({ program: newestClient.path });
-    await withQueryProvider(here.directory);
-    here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
-    here.write('main.tf', 'variable "folder" {\n  type = string\n}\n');
-    here.write(
-      'all.tfquery.hcl',
-      'list "listed_file" "all" {\n  provider = listed\n  config {\n    folder = var.folder\n  }\n}\n',
-    );
-    await here.succeed('init -input=false');
-    const text = await here.succeed('query');
+    const { workspace, text } = await queried();
     expect(text).toContain('list.listed_file.all');
     expect(text).toMatch(/one\.txt[\s\S]*two\.txt/);
     const [query] = await client.list(`/workspaces/${workspace.id}/queries`);

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { open, seal } from '#platform/store/secrets.ts';
+import { anyCharacter } from '#test/support/any-character.ts';
 import { startStorage } from '#test/support/storage.ts';
 
 await startStorage();
@@ -12,7 +13,7 @@ const context = { workspace: 'ws-1', variable: 'var-1' };
 
 it('a sealed value opens for the same record', () =>
   fc.assert(
-    fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (value) => {
+    fc.asyncProperty(fc.string({ unit: anyCharacter, maxLength: 200 }), async (value) => {
       expect(await open(await seal(value, context), context)).toBe(value);
     }),
     { numRuns: 20 },

@@ -22,9 +22,9 @@ const oddName = () => uniqueName('former').replaceAll('-', 'Q');
 
 const endRuns = async (organization: string): Promise<void> => {
   const { finishRun } = await import('#lifecycle/phases/finish.ts');
-  const open = (await api.aws.items()).filter(
-    ({ pk, sk }) => pk === `ORG#${organization}` && /^(OPEN|TESTING|QUERYING|ASSESSING)#/.test(String(sk)),
-  );
+  const open = api.aws
+    .items()
+    .filter(({ pk, sk }) => pk === `ORG#${organization}` && /^(OPEN|TESTING|QUERYING|ASSESSING)#/.test(String(sk)));
   for (const { runId } of open) await finishRun(String(runId), 'Canceled');
 };
 

@@ -239,7 +239,7 @@ describe('module sharing', () => {
   it('is in the audit trail of the producer', async () => {
     const [producer, consumer] = [await newOrganization('producer'), await newOrganization('consumer')];
     await share(producer.name, [consumer.name]);
-    const events = (await api.aws.items()).filter(({ pk }) => String(pk).startsWith(`AUDIT#${producer.name}#`));
+    const events = api.aws.items().filter(({ pk }) => String(pk).startsWith(`AUDIT#${producer.name}#`));
     expect(events.map(({ action }) => action)).toContain('update_module_consumers');
   });
 

@@ -112,9 +112,9 @@ describe('a new state version', () => {
     expect(two.stateVersion.id).toBe(one.stateVersion.id);
     expect(two.stored).toBe(false);
     await upload(one.stateVersion, file.text);
-    const items = await aws.items();
+    const items = aws.items();
     const three = await announce(id, file);
-    expect(await aws.items()).toEqual(items);
+    expect(aws.items()).toEqual(items);
     expect(three).toMatchObject({ stateVersion: { id: one.stateVersion.id, status: 'finalized' }, stored: true });
     expect((await listStateVersions(await read(id), { page: 1, size: 10 })).total).toBe(1);
   });

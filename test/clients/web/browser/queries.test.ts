@@ -1,13 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { hasGo, withQueryProvider } from '#test/e2e/support/drift-provider.ts';
 import { operate } from '#test/e2e/support/operator.ts';
-import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
-import { cloud, Terraform } from '#test/e2e/support/terraform.ts';
+import { canQuery, queried } from '#test/e2e/support/terraform-query.ts';
 import { until } from '#test/e2e/support/waiting.ts';
 import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
-import { isAtHand, newestClient } from '#test/hcp-clients/terraform.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { answerQuery } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
@@ -67,21 +62,8 @@ it('queries are started and listed, and results are searched and copied', async 
   await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
 });
 
-it.skipIf(!isAtHand(newestClient) || !hasGo)('the link that terraform query prints opens its results', async () => {
-  const folder = newSharedFolder('listed-');
-  for (const name of ['one.txt', 'two.txt']) writeFileSync(join(folder, name), '');
-  const workspace = await newWorkspace({ 'terraform-version': newestClient.version });
-  await client.setVariable(workspace.id, { key: 'folder', value: folder });
-  const here = new Terraform({ program: newestClient.path });
-  await withQueryProvider(here.directory);
-  here.write('cloud.tf', cloud(`name = "${workspace.attributes.name}"`));
-  here.write('main.tf', 'variable "folder" {\n  type = string\n}\n');
-  here.write(
-    'all.tfquery.hcl',
-    'list "listed_file" "all" {\n  provider = listed\n  config {\n    folder = var.folder\n  }\n}\n',
-  );
-  await here.succeed('init -input=false');
-  const text = await here.succeed('query');
+it.skipIf(!canQuery)('the link that terraform query prints opens its results', async () => {
+  const { text } = await queried();
   const [, path] = /https:\/\/[^/]+(\/app\/\S+\/search\/query-\w+)/.exec(text) ?? [];
   const page = await visit(path ?? 'no link');
   await page.getByText('2 resources').waitFor();
