@@ -170,7 +170,7 @@ const Parameters = ({ build: { id } }: { build: Build }) => {
   return (
     values.length > 0 && (
       <Panel title="Parameters">
-        <Facts facts={values.map(({ name, value }) => [name, value])} />
+        <Facts facts={values.map(({ name, value }) => [name, value || 'empty'])} />
       </Panel>
     )
   );
