@@ -85,7 +85,7 @@ const Head = ({ workspace, organization }: WorkspaceProps) => {
         <h1>{name}</h1>
         {owner && (
           <p class="row">
-            <span class="tag">{owner}</span>
+            <Tags of={[owner]} />
             <span class="soft small">
               {owner.startsWith('environment ') ? (
                 <>
