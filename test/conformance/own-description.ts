@@ -1,10 +1,11 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { patternOf } from './description.ts';
 import type { Recorded } from './record.ts';
 
 /** The project's own description of the API, held against responses. */
 
 interface Content {
-  content?: Record<string, { schema?: { $ref?: string } }>;
+  content?: Record<string, { schema?: { $ref?: string; type?: string } }>;
 }
 
 export interface OwnDescription {
@@ -27,14 +28,17 @@ export const undescribed = (description: OwnDescription, answers: Iterable<Recor
     const responses = path && description.paths[path]?.[method.toLowerCase()]?.responses;
     if (!responses || status >= 400) continue;
     const report = (problem: string) => found.add(`${method} ${path}: ${status} ${problem}`);
-    // Without a known success, any is described.
-    if (Object.keys(responses).every((one) => one >= '4')) continue;
     const response = responses[status];
     if (!response) report(`is not among ${Object.keys(responses).filter((one) => one < '4')}`);
     else for (const problem of problemsOf(description, response, contentType, body)) report(problem);
   }
   return [...found].sort();
 };
+
+const ajv = new Ajv2020({ strict: false });
+
+const contentOf = (body: string, contentType: string): unknown =>
+  contentType.includes('json') ? JSON.parse(body) : body;
 
 const problemsOf = (
   { components }: OwnDescription,
@@ -43,11 +47,13 @@ const problemsOf = (
   body: string | undefined,
 ): string[] => {
   if (!content) return body ? ['has a body'] : [];
-  if (nameOf(Object.values(content)[0]?.schema?.$ref) === 'Anything') return [];
-  if (!body) return content['text/plain'] ? [] : ['has no body'];
-  const name = nameOf(content[contentType]?.schema?.$ref);
-  if (contentType.startsWith('text/plain')) return content['text/plain'] ? [] : ['is text'];
-  if (!contentType.includes('json')) return [`is ${contentType}`];
+  const described = content[contentType.split(';')[0] ?? ''];
+  // An empty text, and run actions without a message.
+  if (!body) return Object.values(content).some(({ schema }) => !schema?.$ref) ? [] : ['has no body'];
+  if (!described) return [`is ${contentType}`];
+  if (!described.schema?.$ref)
+    return ajv.validate(described.schema ?? {}, contentOf(body, contentType)) ? [] : [ajv.errorsText()];
+  const name = nameOf(described.schema.$ref);
   const expected = components.schemas[name]?.properties?.data;
   const { data } = JSON.parse(body) as { data?: { type: string } | { type: string }[] };
   const isList = expected?.items !== undefined;

@@ -36,7 +36,8 @@ const longestName = 80;
 
 const nameFrom = (item: Named | undefined, { organization, resource }: AuditEvent): string | undefined => {
   const isHere = item && !item.deletedAt && (item.organization === organization || resource.type === 'var');
-  return isHere ? (item.name ?? item.message ?? item.key)?.split('\n')[0]?.slice(0, longestName) : undefined;
+  const name = isHere ? (item.name ?? item.message ?? item.key)?.split('\n')[0] : undefined;
+  return name && name.length > longestName ? `${name.slice(0, longestName - 1)}…` : name;
 };
 
 /** Current name of the event's resource. 1 read. */

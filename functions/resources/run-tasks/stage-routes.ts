@@ -1,4 +1,4 @@
-import { type Answer, ok, type Resource, standardHeaders } from '#api/answer.ts';
+import { type Answer, ok, plainText, type Resource } from '#api/answer.ts';
 import { conflict, notFound } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
@@ -169,15 +169,14 @@ const readOutcome = async (context: Context<Result>): Promise<Answer> =>
 const readBody = async (context: Context<Result>): Promise<Answer> => {
   const { body } = await outcomeOf(context);
   if (!body) throw notFound('This task result outcome has no body.');
-  return { statusCode: 200, headers: { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' }, body };
+  return plainText(body);
 };
 
 /** The bodies of the outcomes, joined: tasks report no other text. */
 const readResultBody = async ({ subject }: Context<Result>): Promise<Answer> => {
   const texts = (await readOutcomes(subject.result)).flatMap(({ body }) => (body ? [body] : []));
   if (texts.length === 0) throw notFound('This task result has no body: none of its outcomes has one.');
-  const headers = { ...standardHeaders, 'content-type': 'text/plain; charset=utf-8' };
-  return { statusCode: 200, headers, body: texts.join('\n\n') };
+  return plainText(texts.join('\n\n'));
 };
 
 export const taskStageRoutes = (decide: Decide): Route[] => [

@@ -1,24 +1,37 @@
 import { relative } from 'node:path';
 import type { CallExpression, Node } from 'typescript/unstable/ast';
-import { isCallExpression, isIdentifier, isNumericLiteral, isPropertyAssignment } from 'typescript/unstable/ast/is';
+import {
+  isCallExpression,
+  isIdentifier,
+  isNumericLiteral,
+  isObjectLiteralExpression,
+  isPropertyAssignment,
+} from 'typescript/unstable/ast/is';
 import type { Project } from 'typescript/unstable/sync';
 import { root } from '#platform/program.ts';
-import { declarationOf, documentIn, folderOf, initialValueOf, nameOf, visit } from './syntax.ts';
+import { constant, declarationOf, documentIn, folderOf, initialValueOf, nameOf, visit } from './syntax.ts';
+import { type Schema, schemaOf } from './types.ts';
 
-/** The successful answers of routes: the functions of api/answer.ts and api/pagination.ts that a handler leads to. */
+/** The successful answers of routes: the functions of functions/api that a handler leads to. */
 
 export interface Success {
   status: number;
-  kind: 'one' | 'list' | 'empty' | 'text' | 'unknown';
+  kind: 'one' | 'list' | 'empty' | 'text' | 'json' | 'unknown';
   /** Types of the resources in it. */
   types: string[];
+  mediaType: string;
+  /** Of JSON that is no document of resources. */
+  schema?: Schema;
 }
+
+export const jsonApi = 'application/vnd.api+json';
 
 interface Maker {
   status?: number;
   kind: Success['kind'];
   /** Position of the documents among the arguments, or of the function that writes each. */
   data?: number;
+  mediaType?: string;
 }
 
 /** Without a status: it is the first argument. */
@@ -29,8 +42,9 @@ const makers: Record<string, Maker> = {
   noContent: { status: 204, kind: 'empty' },
   done: { status: 200, kind: 'empty' },
   redirect: { kind: 'empty' },
-  plainText: { status: 200, kind: 'text' },
-  json: { kind: 'unknown' },
+  plainText: { status: 200, kind: 'text', mediaType: 'text/plain' },
+  page: { kind: 'text', mediaType: 'text/html' },
+  json: { kind: 'json' },
   list: { status: 200, kind: 'list', data: 3 },
   registryList: { status: 200, kind: 'list', data: 3 },
   listWithoutTotal: { status: 200, kind: 'list', data: 3 },
@@ -48,9 +62,28 @@ const numberOf = (node: Node | undefined): number => (node && isNumericLiteral(n
 const statusIn = (node: Node): number =>
   isPropertyAssignment(node) && nameOf(node) === 'statusCode' ? numberOf(node.initializer) : 0;
 
+const memberOf = (node: Node | undefined, name: string): Node | undefined =>
+  node && isObjectLiteralExpression(node) ? node.properties.find((property) => nameOf(property) === name) : undefined;
+
+const isMaker = (file: string): boolean => /^functions\/api\/(answer|page|pagination)\.ts$/.test(file);
+
+/** The last part of a path that names resources: `projects` of `/projects/{project}/actions/move`. */
+const lastName = (path: string): string | undefined =>
+  path
+    .replace(/\/actions\/.*$/, '')
+    .split('/')
+    .findLast((part) => part && !part.startsWith('{'));
+
 /** What a function returns, as its declaration names it. */
 const isAnswering = (node: Node): boolean =>
   /\bAnswer\b/.test(node.getSourceFile().text.slice(node.pos, node.end).split('=>').slice(0, 3).join(''));
+
+/** Documents have the type that the path names: the other types are of related resources. */
+const typesAt = (path: string, found: ReadonlySet<string>, known: ReadonlySet<string>): string[] => {
+  const name = lastName(path);
+  if (name !== undefined && (found.size ? found : known).has(name)) return [name];
+  return [...found].sort();
+};
 
 export class Answers {
   readonly #project: Project;
@@ -61,15 +94,30 @@ export class Answers {
     this.#project = project;
   }
 
-  /** @returns one for each status; none if the source does not show them, as for a handler that is passed to the routes */
-  of(handler: Node): Success[] {
-    const byStatus = Map.groupBy(this.#in(handler, folderOf(handler), 0), ({ status }) => status);
-    return [...byStatus].map(([status, all]) => {
-      const types = [...new Set(all.flatMap((success) => success.types))].sort();
-      const [kind = 'unknown', ...others] = new Set(all.map((success) => success.kind));
-      const isDocument = kind === 'one' || kind === 'list';
-      const isClear = others.length === 0 && (!isDocument || all.every((success) => success.types.length > 0));
-      return isClear ? { status, kind, types } : { status, kind: 'unknown', types: [] };
+  /**
+   * @param path tells the type of the documents from those that they are related to
+   * @param known types of resources
+   * @returns one for each status and media type; none if the source does not show them, as for a handler that is passed to the routes
+   */
+  of(handler: Node, path: string, known: ReadonlySet<string>): Success[] {
+    const found = this.#in(handler, folderOf(handler), 0);
+    // An answer without content is one of the others' media type.
+    const typeOf = new Map(
+      found.flatMap(({ kind, status, mediaType }) => (kind === 'empty' ? [] : [[status, mediaType]])),
+    );
+    const groups = Map.groupBy(
+      found,
+      ({ kind, status, mediaType }) => `${status} ${kind === 'empty' ? (typeOf.get(status) ?? mediaType) : mediaType}`,
+    );
+    return [...groups.values()].map((all) => {
+      const [{ status, mediaType }] = all as [Success];
+      // JSON of any type says nothing beside an answer that is known.
+      const told = all.filter(({ kind, schema }) => kind !== 'json' || Object.keys(schema ?? {}).length);
+      const content = told.filter(({ kind }) => kind !== 'empty');
+      const [first = told[0] ?? all[0], ...others] = content;
+      if (!first || others.some(({ kind }) => kind !== first.kind) || (first.kind === 'json' && !told.length))
+        return { status, kind: 'unknown', types: [], mediaType };
+      return { ...first, types: typesAt(path, new Set(content.flatMap(({ types }) => types)), known) };
     });
   }
 
@@ -83,12 +131,12 @@ export class Answers {
       if (isIdentifier(inner)) names.push(inner);
       if (isCallExpression(inner) && isIdentifier(inner.expression)) found.push(...this.#made(inner));
       const status = statusIn(inner);
-      if (isSuccess(status)) found.push({ status, kind: 'unknown', types: [] });
+      if (isSuccess(status)) found.push(this.#written(inner.parent, status));
     });
     if (depth >= maxDepth) return found;
     for (const name of names) {
       const [inner, at] = this.#initializer(name);
-      if (!inner || inner === node || /^functions\/api\/(answer|pagination)\.ts$/.test(at)) continue;
+      if (!inner || inner === node || isMaker(at)) continue;
       if (`${root}/${at}`.startsWith(`${folder}/`) || isAnswering(inner))
         found.push(...this.#in(inner, folder, depth + 1));
     }
@@ -96,16 +144,41 @@ export class Answers {
   }
 
   #made(call: CallExpression): Success[] {
-    const maker = makers[(call.expression as { text?: string }).text ?? ''];
-    if (!maker) return [];
+    const declaration = declarationOf(this.#project, call.expression);
+    const maker = makers[(declaration && nameOf(declaration)) ?? ''];
     const [, at] = this.#initializer(call.expression);
-    if (!/^functions\/api\/(answer|pagination)\.ts$/.test(at)) return [];
-    const [first] = call.arguments;
+    if (!maker || !isMaker(at)) return [];
+    const [first, body, type] = call.arguments;
     const status = maker.status ?? numberOf(first);
     if (!isSuccess(status)) return [];
-    const data = maker.data === undefined ? undefined : call.arguments[maker.data];
-    const isList = data && maker.kind === 'one' && this.#isList(data);
-    return [{ status, kind: isList ? 'list' : maker.kind, types: data ? [...this.#typesIn(data, 0)] : [] }];
+    const data = maker.kind === 'json' ? this.#dataOf(body) : call.arguments[maker.data ?? -1];
+    const types = data ? [...this.#typesIn(data, 0)] : [];
+    const mediaType = maker.mediaType ?? (maker.kind === 'json' && type ? constant(this.#project, type) : jsonApi);
+    if (maker.kind === 'json' && types.length === 0) {
+      const whole = body && this.#project.checker.getTypeAtLocation(body);
+      return [{ status, kind: 'json', types, mediaType, schema: whole ? schemaOf(this.#project.checker, whole) : {} }];
+    }
+    const isOne = maker.kind === 'one' || maker.kind === 'json';
+    const kind = isOne && data ? (this.#isList(data) ? 'list' : 'one') : maker.kind;
+    return [{ status, kind, types, mediaType }];
+  }
+
+  /** The documents in a body. */
+  #dataOf(body: Node | undefined): Node | undefined {
+    const data = memberOf(body, 'data');
+    return data && isPropertyAssignment(data) ? data.initializer : (data as { name?: Node } | undefined)?.name;
+  }
+
+  /** An answer that a handler writes itself: its media type is among its headers. */
+  #written(answer: Node, status: number): Success {
+    const member = memberOf(answer, 'headers');
+    const named = member && isPropertyAssignment(member) ? member.initializer : (member as { name?: Node })?.name;
+    const headers = named && isIdentifier(named) ? this.#initializer(named)[0] : named;
+    const type = memberOf(headers, 'content-type');
+    const [mediaType] = type && isPropertyAssignment(type) ? constant(this.#project, type.initializer).split(';') : [];
+    return mediaType
+      ? { status, kind: 'text', types: [], mediaType }
+      : { status, kind: 'unknown', types: [], mediaType: jsonApi };
   }
 
   #isList(data: Node): boolean {

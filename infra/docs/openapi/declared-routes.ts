@@ -39,7 +39,7 @@ export const findDeclared = (project: Project): ((method: string, path: string) 
   const routes = declaredRoutes(project);
   const exact = new Map(routes.map((route) => [`${route.method} ${route.path}`, route]));
   const patterns = routes
-    .filter(({ path }) => path.includes(unknownPart) && path.replaceAll(unknownPart, '').length > 1)
+    .filter(({ path }) => path.includes(unknownPart) && path !== unknownPart)
     .map((route) => ({ route, pattern: patternOf(route.path) }));
   return (method, path) => {
     const fitting = patterns.filter(({ route, pattern }) => route.method === method && pattern.test(path));

@@ -2,7 +2,7 @@ import type { QueryParameters } from '#api/query-parameters.ts';
 import type { Route } from '#api/route.ts';
 import { version } from '#clients/cli/program.ts';
 import { routes } from '#public-api/all-routes.ts';
-import { Answers, type Success } from './answers.ts';
+import { Answers, jsonApi, type Success } from './answers.ts';
 import { type Body, Readers } from './bodies.ts';
 import { findDeclared } from './declared-routes.ts';
 import { resourceSchemas } from './resources.ts';
@@ -14,10 +14,9 @@ import { type Schema, withProject } from './types.ts';
  */
 
 const prefix = '/api/v2';
-const mediaType = 'application/vnd.api+json';
 
 const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
-const content = (schema: Schema) => ({ [mediaType]: { schema } });
+const content = (schema: Schema, mediaType = jsonApi) => ({ [mediaType]: { schema } });
 
 const rule = (given: NonNullable<QueryParameters[keyof QueryParameters]>) => {
   if (given === 'text') return { schema: { type: 'string' } };
@@ -72,9 +71,8 @@ const bodySchema = ({ attributes, relationships, whole }: Body): Schema => {
   return { type: 'object', properties: { data }, ...(attributes?.required ? { required: ['data'] } : {}) };
 };
 
-const requestBody = (method: string, bodies: Body[] | undefined) => {
-  if (method === 'GET' || (method === 'DELETE' && !bodies?.length) || bodies?.length === 0) return {};
-  if (!bodies) return { requestBody: { content: { ...content(open), 'application/octet-stream': {} } } };
+const requestBody = (method: string, bodies: Body[]) => {
+  if (method === 'GET' || bodies.length === 0) return {};
   const schemas = bodies.map(bodySchema);
   return { requestBody: { content: content(schemas.length === 1 ? (schemas[0] as Schema) : { anyOf: schemas }) } };
 };
@@ -112,31 +110,36 @@ const failuresOf = ({ method, access, finder }: Route): Record<string, object> =
 const documentRef = ({ kind, types: [type, ...others] }: Success): Schema =>
   ref(type === undefined || others.length ? (kind === 'list' ? 'List' : 'Document') : `${type}.${kind}`);
 
-const anything = { description: 'The resource or resources, if there are any', content: content(ref('Anything')) };
-
-const success = (answer: Success): object => {
+const success = (answer: Success): { description: string; content?: object } => {
   switch (answer.kind) {
     case 'text':
-      return { description: 'Text', content: { 'text/plain': { schema: { type: 'string' } } } };
+      return { description: 'Text', content: content({ type: 'string' }, answer.mediaType) };
+    case 'json':
+      return { description: 'JSON', content: content(answer.schema ?? {}, answer.mediaType) };
     case 'empty':
       return { description: answer.status < 300 ? 'Done' : 'The address of the content' };
     case 'unknown':
-      return anything;
+      throw new Error(`The source does not show the answer ${answer.status}`);
     case 'one':
     case 'list':
-      return { description: answer.types.join(' or '), content: content(documentRef(answer)) };
+      return {
+        description: answer.types.join(' or ') || 'Resources',
+        content: content(documentRef(answer), answer.mediaType),
+      };
   }
 };
 
-/** Where the source does not show the answer. */
-const notShown = {
-  default: {
-    description: 'The resource or resources, if there are any, or a failure',
-    content: content({ anyOf: [ref('Anything'), ref('Errors')] }),
-  },
+/** The answers of a status, by their media types. */
+const successes = (answers: Success[]): object => {
+  const all = answers.map(success);
+  const contents = all.flatMap(({ content }) => content ?? []);
+  return {
+    description: [...new Set(all.map(({ description }) => description))].join(' or '),
+    ...(contents.length ? { content: Object.assign({}, ...contents) } : {}),
+  };
 };
 
-const operation = (route: Route, bodies: Body[] | undefined, answers: Success[]) => ({
+const operation = (route: Route, bodies: Body[], answers: Success[]) => ({
   operationId: operationId(route),
   tags: [route.path.slice(prefix.length + 1).split('/')[0] as string],
   'x-permission': route.access,
@@ -144,9 +147,10 @@ const operation = (route: Route, bodies: Body[] | undefined, answers: Success[])
   parameters: parametersOf(route),
   ...requestBody(route.method, bodies),
   responses: {
-    ...Object.fromEntries(answers.map((answer) => [answer.status, success(answer)])),
+    ...Object.fromEntries(
+      [...Map.groupBy(answers, ({ status }) => status)].map(([status, all]) => [status, successes(all)]),
+    ),
     ...failuresOf(route),
-    ...(answers.length ? {} : notShown),
   },
 });
 
@@ -165,15 +169,6 @@ const documentsOf = (type: string): [string, Schema][] => [
 ];
 
 const envelopes = (types: string[]): Record<string, Schema & { discriminator?: object }> => ({
-  Anything: {
-    type: 'object',
-    properties: {
-      data: { anyOf: [ref('Resource'), { type: 'array', items: ref('Resource') }, { type: 'null' }] },
-      included: { type: 'array', items: ref('Resource') },
-      links,
-      meta: open,
-    },
-  },
   Document: documentOf(ref('Resource')),
   List: documentOf({ type: 'array', items: ref('Resource') }),
   Resource: {
@@ -223,12 +218,15 @@ const apiDescription = () =>
   withProject((project) => {
     const declared = findDeclared(project);
     const [readers, answers] = [new Readers(project), new Answers(project)];
+    const resources = resourceSchemas(project);
+    const types = new Set(Object.keys(resources));
+    /** @throws {Error} if the source does not show how it answers */
     const describe = (route: Route) => {
       const found = declared(route.method, route.path.slice(prefix.length));
-      if (!found) return operation(route, undefined, []);
-      return operation(route, readers.of(found.handler, found.folder), answers.of(found.handler));
+      const answered = found ? answers.of(found.handler, route.path, types) : [];
+      if (!found || !answered.length) throw new Error(`The source does not show the answer of ${operationId(route)}`);
+      return operation(route, readers.of(found.handler, found.folder), answered);
     };
-    const resources = resourceSchemas(project);
     const served = routes.filter(({ path }) => path.startsWith(`${prefix}/`));
     const paths = Map.groupBy(served, ({ path }) => path.replaceAll('+}', '}'));
     return {

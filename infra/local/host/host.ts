@@ -159,7 +159,7 @@ export class Host {
       handle: (request, response) => this.#endpoint.handleFromProxy(request, response, new URL(awsEndpointUrl).host),
     };
     this.#http.serve({
-      ...{ ...parts, home, httpsUrl, apiId: parts.api.ref, usage, onAnswer, front, storage, refusal, health, metrics },
+      ...{ ...parts, home, apiId: parts.api.ref, usage, onAnswer, front, storage, refusal, health, metrics },
     });
     if (parts.environments) {
       const { api, routes, connectArn } = parts.environments;

@@ -19,8 +19,6 @@ export interface HttpOptions {
   routes: Route[];
   lambda: Lambda;
   usage: Usage;
-  /** HTTPS URL. Responses over plain HTTP contain it in a header, because terraform uses only HTTPS. */
-  httpsUrl?: string;
   onAnswer?: OnAnswer;
   /** Proxies in front of the platform; none by default. */
   front?: Front;
@@ -144,8 +142,6 @@ export class HttpApi {
       const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' };
       return void response.writeHead(200, headers).end(options.metrics.text());
     }
-    if (options.httpsUrl && !('encrypted' in request.socket))
-      response.setHeader('stepform-https-url', options.httpsUrl);
     const refusal = options.refusal?.(path);
     if (refusal) {
       response.setHeader('retry-after', '5');

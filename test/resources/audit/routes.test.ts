@@ -347,7 +347,7 @@ describe('the trail', () => {
       ['project destroy', 'short-lived', undefined],
       ['project create', 'lasting', undefined],
       ['ssh_key create', undefined, undefined],
-      ['run create', 'm'.repeat(80), expect.any(String)],
+      ['run create', `${'m'.repeat(79)}…`, expect.any(String)],
       ['var create', undefined, attributes.name],
       ['var destroy', 'token', attributes.name],
       ['workspace destroy', attributes.name, attributes.name],

@@ -89,9 +89,12 @@ export const Loaded = <T,>({ live, what, children }: LoadedProps<T>) => {
     );
   }
   return (
-    <Notice kind="bad">
+    <Notice kind={live.status === 403 ? 'warn' : 'bad'}>
       <strong>Can’t load {what}.</strong>
-      <p>{live.error}</p>
+      <p>
+        {live.error}
+        {live.status === 403 && ' Ask an owner of the organization for it.'}
+      </p>
     </Notice>
   );
 };

@@ -45,11 +45,18 @@ export const LiveList = <T,>({ live, what, ...list }: LiveListProps<T>) => (
 export const Tags = ({ of }: { of: readonly unknown[] }) => (
   <>
     {of.filter(Boolean).map((text) => (
-      <span key={text} class="tag">
+      <span key={text} class="tag" title={String(text)}>
         {text as string}
       </span>
     ))}
   </>
+);
+
+/** The whole text is shown on hover where it is cut. */
+const Title = ({ text }: { text: ComponentChildren }) => (
+  <span class="title" title={String(text)}>
+    {text}
+  </span>
 );
 
 interface ItemProps {
@@ -75,7 +82,7 @@ export const Item = ({ to, title, tags = [], beside, meta, end, notes = [], chil
   const parts = (
     <>
       <span class="row">
-        {typeof title === 'object' ? title : <span class="title">{title}</span>}
+        {typeof title === 'object' ? title : <Title text={title} />}
         <Tags of={tags} />
         {beside}
       </span>

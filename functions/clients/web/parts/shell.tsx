@@ -69,7 +69,9 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
           <nav aria-label="You are here" class="grow">
             <ol class="crumbs">
               {crumbs.map(({ text, to }) => (
-                <li key={text}>{to ? <a href={hrefOf(to)}>{text}</a> : <span aria-current="page">{text}</span>}</li>
+                <li key={text} title={text}>
+                  {to ? <a href={hrefOf(to)}>{text}</a> : <span aria-current="page">{text}</span>}
+                </li>
               ))}
             </ol>
           </nav>

@@ -75,6 +75,8 @@ it('users without a team see what to do', async () => {
   const page = await visit(`/app/${organization}/workspaces`, { token });
   await page.getByText('No workspaces available').waitFor();
   expect(await page.getByRole('button', { name: 'New workspace' }).count()).toBe(0);
+  await page.goto(`${settings}/members`);
+  await page.getByText('Ask an owner of the organization for it.').waitFor();
 });
 
 it('an owner gives a team access to a project’s workspaces', async () => {

@@ -10,6 +10,7 @@ import {
 import { client, newName } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { organization, seesStatus, visit } from './support/reader.ts';
+import { picture } from './support/views.ts';
 
 /** Templates and environments on the page, for their authors and users. */
 
@@ -58,11 +59,14 @@ it('an environment is stopped and started, with its log and a link to its run', 
   await dialog.getByRole('button', { name: 'Start environment' }).click();
   await seesStatus(page, 'running');
   await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
+  if (coder) await page.getByRole('region', { name: 'Parameters' }).getByText('20', { exact: true }).waitFor();
   await page.getByRole('link', { name: 'View run' }).click();
   await seesStatus(page, 'Applied');
   // Its workspace names the environment that it belongs to.
   await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
   await page.getByText(/^environment \S+\/\S+$/).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Environments' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Start new run' }).count()).toBe(0);
   await page.goto(`/app/${organization}/workspaces?search=${dev}`);
   await page.getByText(/of environments and templates/).waitFor();
   expect(await page.getByRole('list', { name: 'Workspaces' }).getByRole('listitem').count()).toBe(0);
@@ -178,7 +182,7 @@ it('every environment view is accessible on every screen', async () => {
   for (const [name, { path: at, ready, ...view }] of Object.entries(views)) {
     await page.goto(at);
     await page.getByText(ready).first().waitFor();
-    if (process.env.STEPFORM_PICTURES) await takePictures(page, name);
+    if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, name);
     if ('open' in view) await page.getByRole('main').getByRole('button', { name: view.open }).click();
     wrong.push(...(await wrongWith(page, name)));
   }
@@ -195,15 +199,3 @@ it('templates are offered to users with permission to create them', async () => 
   await side.getByRole('link', { name: 'Templates' }).click();
   await page.getByText('No templates yet').waitFor();
 });
-
-const takePictures = async (page: Awaited<ReturnType<typeof visit>>, name: string): Promise<void> => {
-  const folder = process.env.STEPFORM_PICTURES as string;
-  await page.setViewportSize({ width: 1280, height: 900 });
-  await page.emulateMedia({ colorScheme: 'light' });
-  await page.screenshot({ path: `${folder}/${name}-light.png` });
-  await page.emulateMedia({ colorScheme: 'dark' });
-  await page.screenshot({ path: `${folder}/${name}-dark.png` });
-  await page.setViewportSize({ width: 390, height: 844 });
-  await page.screenshot({ path: `${folder}/${name}-phone.png` });
-  await page.setViewportSize({ width: 1280, height: 900 });
-};

@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { genericHost } from '#platform/net/generic-host.ts';
 import { newSharedFolder } from '#test/e2e/support/shared-folder.ts';
 import { newName } from '#test/e2e/support/world.ts';
 import { platform, seesStatus, visit } from './support/reader.ts';
@@ -46,7 +47,8 @@ it('a newcomer is led from an empty organization to outputs', async () => {
   // The empty state shows the next step, with the host that terraform can reach.
   const block = page.getByLabel('cloud block');
   await block.getByText(`organization = "${organization}"`).waitFor();
-  expect(await block.innerText()).toContain(`hostname     = "${new URL(platform.httpsUrl ?? platform.url).host}"`);
+  const { protocol, host } = new URL(platform.url);
+  expect(await block.innerText()).toContain(`hostname     = "${protocol === 'http:' ? genericHost : host}"`);
 
   await page.getByRole('button', { name: 'New workspace' }).click();
   await page.getByLabel('Name').fill('network');

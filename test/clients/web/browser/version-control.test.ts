@@ -82,8 +82,9 @@ it('a forge, a repository and its branch are connected from lists, and the page 
   await page.getByRole('link', { name: 'Overview' }).click();
   const about = page.getByRole('complementary', { name: 'About this workspace' });
   await about.getByText('acme/network, branch release').waitFor();
+  // The forge cannot deliver to a loopback address.
   await page
-    .getByText('Start the first run with the button above. After that, pushes to acme/network start runs.')
+    .getByText('Start the first run with the button above, or check for new commits in the settings.')
     .waitFor();
   expect(await wrongWith(page, 'overview of a workspace that follows a repository')).toEqual([]);
 });

@@ -63,10 +63,7 @@ const AgentPool = (props: ViewData & OrganizationProps & { live: Live<ViewData> 
                   Run this on a machine with Node and a checkout of stepform that can reach this URL. An agent runs one
                   plan or apply at a time; start several for parallel runs.
                 </p>
-                <Code
-                  label="Agent command"
-                  text={`export STEPFORM_AGENT_TOKEN=…\nnpx stepform agent --address ${base}`}
-                />
+                <Code label="Agent command" text={`export STEPFORM_AGENT_TOKEN=…\nstepform agent --address ${base}`} />
               </Panel>
             </>
           )}

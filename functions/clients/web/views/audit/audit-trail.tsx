@@ -239,7 +239,7 @@ const Line = ({ event, organization }: OrganizationProps & { event: TrailEvent }
             </span>
           )}
           {workspace && resource.type !== 'workspace' && (
-            <span class="tag">
+            <span class="tag" title={workspace}>
               <a href={hrefOf({ view: 'workspace', organization, workspace, tab: 'overview' })}>{workspace}</a>
             </span>
           )}

@@ -1,5 +1,14 @@
 import { useSignal } from '@preact/signals';
-import { type Build, type Environment, isBusy, read, segment, toneOf, useRights } from '#clients/web/environments.ts';
+import {
+  type Build,
+  type Environment,
+  isBusy,
+  read,
+  segment,
+  toneOf,
+  useRights,
+  type Value,
+} from '#clients/web/environments.ts';
 import { type Live, pollMs, useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
@@ -100,6 +109,7 @@ const One = ({ environment, builds, organization, live }: ViewData & Organizatio
         </div>
         <div class="stack">
           <About environment={environment} organization={organization} />
+          <Parameters key={build.id} build={build} />
           {!isDeleted && !environment.is_prebuild && <Schedule environment={environment} onChange={live.refresh} />}
         </div>
       </div>
@@ -151,6 +161,19 @@ const Hidden = ({ value }: { value: string }) => {
   const shown = useSignal(false);
   if (shown.value) return <code class="break">{value}</code>;
   return <SmallButton text="Show" onClick={() => (shown.value = true)} />;
+};
+
+/** Values of the latest build's parameters. */
+const Parameters = ({ build: { id } }: { build: Build }) => {
+  const path = `/workspacebuilds/${segment(id)}/parameters`;
+  const { value: values = [] } = useLive(path, () => read<Value[]>(path));
+  return (
+    values.length > 0 && (
+      <Panel title="Parameters">
+        <Facts facts={values.map(({ name, value }) => [name, value || 'empty'])} />
+      </Panel>
+    )
+  );
 };
 
 const About = ({ environment, organization }: OrganizationProps & { environment: Environment }) => {

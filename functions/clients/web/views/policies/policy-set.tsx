@@ -73,7 +73,7 @@ const ReachByTags = ({ set }: { set: Resource<'policy-sets'> }) => {
         {selectors.map(({ 'tag-key': key, 'tag-value': value, 'is-exclude': excludes }) => (
           <li key={`${key} ${value}`}>
             {excludes ? 'not ' : ''}
-            <span class="tag">{value === null ? key : `${key}: ${value}`}</span>
+            <Tags of={[value === null ? key : `${key}: ${value}`]} />
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@ import { Filter } from '#clients/web/parts/filters.tsx';
 import { Table, Tags } from '#clients/web/parts/list.tsx';
 import { ExternalLink, Markdown } from '#clients/web/parts/markdown.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
+import { genericHost } from '#platform/net/generic-host.ts';
 import type { Input } from '#resources/registry/modules/content.ts';
 import { apiPath, type Details, detailsOf, type ModuleAddress, usableVersions } from './module-api.ts';
 
@@ -137,13 +138,10 @@ const namesOf = (list: { name: string; source: string; version: string }[]) =>
         </span>
       ));
 
-/** Runs reach the platform's registry by this name on every platform. */
-const runHost = 'localterraform.com';
-
 /** Terraform rejects module hosts without a dot, such as localhost. */
 const hostOf = (url: string): string => {
   const { host, hostname } = new URL(url);
-  return hostname.includes('.') && !/^[\d.]+$/.test(hostname) ? host : runHost;
+  return hostname.includes('.') && !/^[\d.]+$/.test(hostname) ? host : genericHost;
 };
 
 const blockFor = (address: ModuleAddress, version: string, path: string, inputs: Input[]): string => {

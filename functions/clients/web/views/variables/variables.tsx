@@ -186,7 +186,7 @@ const Line = ({ variable, set, organization, path, may, only, onChange }: LinePr
       )}
       <td>
         {set ? (
-          <span class="small nowrap">
+          <span class="small">
             from{' '}
             <a href={hrefOf({ view: 'variable-set', organization, id: related(variable, 'varset') ?? '' })}>{set}</a>
           </span>

@@ -1,4 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
+import { isOutOfReach } from '#clients/client/vcs-repo.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
@@ -84,9 +85,11 @@ const ProjectLink = ({ project, organization }: { project: Resource<'projects'> 
 const FirstRun = ({ workspace, organization }: WorkspaceProps) => {
   const { name, 'vcs-repo': repo, 'queue-all-runs': queuesAll } = workspace.attributes;
   if (repo) {
+    const start = 'Start the first run with the button above';
+    if (isOutOfReach(repo)) return <p class="soft">{start}, or check for new commits in the settings.</p>;
     const text = queuesAll
-      ? `Start a run with the button above, or push to ${repo.identifier}.`
-      : `Start the first run with the button above. After that, pushes to ${repo.identifier} start runs.`;
+      ? `${start}, or push to ${repo.identifier}.`
+      : `${start}. After that, pushes to ${repo.identifier} start runs.`;
     return <p class="soft">{text}</p>;
   }
   return (

@@ -39,7 +39,11 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
       )}
       <div class="item columned whole">
         <span class="row">
-          <a class="title" href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}>
+          <a
+            class="title"
+            title={name}
+            href={hrefOf({ view: 'workspace', organization, workspace: name, tab: 'overview' })}
+          >
             {name}
           </a>
           <Tags of={[held && 'locked', owner]} />
@@ -49,7 +53,7 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
             </span>
           ))}
           {tags.slice(0, mostTags).map((tag) => (
-            <span key={tag.key} class="tag only-wide">
+            <span key={tag.key} class="tag only-wide" title={textOfTag(tag)}>
               {textOfTag(tag)}
             </span>
           ))}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { Tab } from '#clients/client/page-addresses.ts';
 import { pollMs, useLive } from '#clients/web/live.ts';
+import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps, WorkspaceAndRun, WorkspaceProps } from '#clients/web/organization.ts';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { Tags } from '#clients/web/parts/list.tsx';
@@ -84,14 +85,25 @@ const Head = ({ workspace, organization }: WorkspaceProps) => {
         <h1>{name}</h1>
         {owner && (
           <p class="row">
-            <span class="tag">{owner}</span>
-            <span class="soft small">Its runs are builds of an environment. Start and stop it under Environments.</span>
+            <Tags of={[owner]} />
+            <span class="soft small">
+              {owner.startsWith('environment ') ? (
+                <>
+                  Its runs are builds. Start and stop it under{' '}
+                  <a href={hrefOf({ view: 'environments', organization })}>Environments</a>.
+                </>
+              ) : (
+                <>
+                  Its runs import versions. See <a href={hrefOf({ view: 'templates', organization })}>Templates</a>.
+                </>
+              )}
+            </span>
           </p>
         )}
         {description && <p class="soft break">{description}</p>}
         {tags.length > 0 && <TagList tags={tags.map(textOfTag)} />}
       </div>
-      {permissions['can-queue-run'] && (
+      {permissions['can-queue-run'] && !owner && (
         <DialogButton text="Start new run" primary>
           {(close) => <NewRun workspace={workspace} organization={organization} onClose={close} />}
         </DialogButton>
@@ -100,7 +112,7 @@ const Head = ({ workspace, organization }: WorkspaceProps) => {
   );
 };
 
-const fewTags = 8;
+const fewTags = 5;
 
 const TagList = ({ tags }: { tags: string[] }) => {
   const whole = useSignal(tags.length <= fewTags);

@@ -205,21 +205,18 @@ export const openView = async (page: Page, { path, ready, open, keys, ticks, unf
   for (const unfold of unfolds ?? []) for (const folded of await page.getByText(unfold).all()) await folded.click();
 };
 
-const looks = [
-  { look: 'light', colorScheme: 'light', width: 1280, height: 900 },
-  { look: 'dark', colorScheme: 'dark', width: 1280, height: 900 },
-  { look: 'phone', colorScheme: 'light', width: 390, height: 844 },
-] as const;
+const widths = [1440, 1024, 390];
 
-/** Pictures of the open view, in light, in dark and on a phone, for manual review. */
+/** Pictures of the open view, light and dark, at three widths, for manual review. */
 export const picture = async (page: Page, folder: string, name: string): Promise<void> => {
   mkdirSync(folder, { recursive: true });
-  for (const { look, colorScheme, width, height } of looks) {
-    await page.emulateMedia({ colorScheme });
-    await page.setViewportSize({ width, height });
-    const path = `${folder}/${name.replaceAll(' ', '-')}-${look}.png`;
-    await page.screenshot({ path, fullPage: true, animations: 'disabled' });
-  }
+  for (const colorScheme of ['light', 'dark'] as const)
+    for (const width of widths) {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 900 });
+      const path = `${folder}/${name.replaceAll(' ', '-')}-${width}-${colorScheme}.png`;
+      await page.screenshot({ path, fullPage: true, animations: 'disabled' });
+    }
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 1280, height: 900 });
 };
