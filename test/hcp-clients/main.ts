@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { provideOpa } from '#infra/local/commands/opa.ts';
 import { differences, type Result, summaryOf, unexpectedFailures, unknownNames } from './results.ts';
 import { SuitePlatform } from './suite-platform.ts';
 import { SuiteProgram } from './suite-program.ts';
@@ -44,6 +45,8 @@ const withSecondTries = async (
 const provide = async (suite: Suite, program: SuiteProgram, isQuick: boolean): Promise<boolean> => {
   const isComplete = program.isAtHand && (!suite.usesTerraform || isAtHand(newestClient));
   if (isQuick) return isComplete;
+  // Without it, policies that do not compile are accepted.
+  await provideOpa(console.log);
   if (suite.usesTerraform) await provideClient(newestClient);
   if (!program.isAtHand) {
     console.log(`building ${suite.name} ${suite.version} …`);
