@@ -40,9 +40,7 @@ await run('git', 'clone', '--quiet', '--depth=1', `file://${resolve('.')}`, fold
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
 // Bundles and types of the same sources are used again.
 if (existsSync('.build/bundles.json'))
-  for (const name of readdirSync('.build').filter((one) =>
-    /^(bundles|functions|runner|assembly|stack|types)/.test(one),
-  ))
+  for (const name of readdirSync('.build').filter((one) => /^(bundle|function|runner|assembly|stack|types)/.test(one)))
     cpSync(join('.build', name), join(folder, '.build', name), { recursive: true });
 
 it('refuses changes that are not committed, and a version that is not newer', async () => {

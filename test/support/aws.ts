@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
@@ -207,7 +208,9 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
     await done.catch(() => {});
     throw connectionLost();
   };
-  const call = <T>(perform: () => T): Promise<T> => retried(() => attempt(async () => perform()), attempts);
+  /** As the SDK, without its pauses. */
+  const again = <T>(perform: () => Promise<T>): Promise<T> => retried(perform, attempts, () => setImmediate());
+  const call = <T>(perform: () => T): Promise<T> => again(() => attempt(async () => perform()));
   const table = (action: string, input: object): Promise<object> =>
     attempt(async () => {
       // From then on every call fails, because callers can hide the error of one.
@@ -221,7 +224,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
       return decodeBinary(output);
     });
   const services: Services = {
-    table: clientOf<DynamoDBClient>((action, input) => retried(() => throughLayers(action, input, table), attempts)),
+    table: clientOf<DynamoDBClient>((action, input) => again(() => throughLayers(action, input, table))),
     states: clientOf((action, input) => call(() => executions(aws, action, input as Record<string, string>))),
     tasks: clientOf((action, input) => call(() => containers(aws, action, input as EcsInput))),
     objects: async (url, request) =>

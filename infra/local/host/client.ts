@@ -24,7 +24,11 @@ const maxPauseMs = 20_000;
 const insufficientStorage = 507;
 
 /** Repeats a call after throttling, a fault of the service, or a lost connection. */
-export const retried = async <T>(call: () => Promise<T>, maxAttempts: number): Promise<T> => {
+export const retried = async <T>(
+  call: () => Promise<T>,
+  maxAttempts: number,
+  pause: (ms: number) => Promise<void> = delay,
+): Promise<T> => {
   for (let tries = 1; ; tries++) {
     try {
       return await call();
@@ -34,7 +38,7 @@ export const retried = async <T>(call: () => Promise<T>, maxAttempts: number): P
       const mayPass = isThrottled || conflict.test(name) || (statusCode >= 500 && statusCode !== insufficientStorage);
       if (tries >= maxAttempts || !mayPass) throw error;
       const pauseMs = (isThrottled ? throttledMs : failedMs) * 2 ** (tries - 1);
-      await delay(Math.random() * Math.min(maxPauseMs, pauseMs));
+      await pause(Math.random() * Math.min(maxPauseMs, pauseMs));
     }
   }
 };

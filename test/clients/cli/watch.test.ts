@@ -27,6 +27,10 @@ const tasks = ['scan', 'lint'].map((name) => ({
   attributes: { stage: 'post_plan', 'task-name': name, status: 'passed' },
 }));
 
+// Pauses between looks at a run last an eighth.
+const { setTimeout: wait } = globalThis;
+vi.stubGlobal('setTimeout', (end: () => void, ms = 0) => wait(end, ms / 8));
+
 class Platform {
   readonly server: Server;
   /** Index of the current status. */
