@@ -19,7 +19,7 @@ export interface Policy {
   enforcementLevel: EnforcementLevel;
   /** Key of its source: a new object for each upload, so that a run keeps the source it was created with. */
   contentKey?: string;
-  /** Why its source was not compiled when it was uploaded; absent if it compiles. */
+  /** Why its source or a later query was not compiled; absent if they compile. */
   uncompiled?: string;
   createdAt: string;
   updatedAt: string;
@@ -51,10 +51,14 @@ export const createPolicy = async (
   });
 };
 
-/** Undefined when the policy was deleted. */
-export const updatePolicy = (policy: Policy, change: Partial<PolicySettings>): Promise<Policy | undefined> =>
-  update<Policy>(keys.policy(policy.id), {
+/** @param change `uncompiled: undefined` if it compiles now. @returns undefined when the policy was deleted */
+export const updatePolicy = (
+  { id }: Pick<Policy, 'id'>,
+  change: Partial<PolicySettings> | Pick<Policy, 'contentKey' | 'uncompiled'>,
+): Promise<Policy | undefined> =>
+  update<Policy>(keys.policy(id), {
     set: { ...change, updatedAt: now() },
+    remove: 'uncompiled' in change && change.uncompiled === undefined ? ['uncompiled'] : [],
     condition: 'attribute_exists(pk)',
   });
 
@@ -64,17 +68,6 @@ export const storeSource = async ({ id }: Policy, source: string): Promise<strin
   await putObject(contentKey, source, 'text/plain; charset=utf-8');
   return contentKey;
 };
-
-/** Undefined when the policy was deleted. */
-export const setSource = (
-  { id }: Policy,
-  { contentKey, uncompiled }: Pick<Policy, 'contentKey' | 'uncompiled'>,
-): Promise<Policy | undefined> =>
-  update<Policy>(keys.policy(id), {
-    set: { contentKey, uncompiled, updatedAt: now() },
-    remove: uncompiled === undefined ? ['uncompiled'] : [],
-    condition: 'attribute_exists(pk)',
-  });
 
 /** Its source; undefined before the first upload. */
 export const readPolicy = async ({ contentKey }: Pick<Policy, 'contentKey'>): Promise<string | undefined> =>

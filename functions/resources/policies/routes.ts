@@ -21,7 +21,6 @@ import {
   type Policy,
   type PolicySettings,
   readPolicy,
-  setSource,
   storeSource,
   updatePolicy,
 } from './records.ts';
@@ -82,13 +81,19 @@ const withUsedQuery = async (policy: Policy, change: Partial<PolicySettings>): P
 
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
   const change = await withUsedQuery(subject, readPolicyChange(request, subject));
-  if (subject.contentKey && change.query && change.query !== subject.query) {
-    const { error } = await compile({ ...subject, ...change });
-    if (error !== undefined) throw unprocessable('/data/attributes/query', `query: does not compile: ${error}`);
-  }
-  const updated = await updatePolicy(subject, change);
+  const updated = await updatePolicy(subject, { ...change, ...(await compiledWith(subject, change)) });
   if (!updated) throw deleted();
   return ok(policyDocument(updated));
+};
+
+/** As in HCP Terraform a policy may have any query, but here not in a set, whose next runs it would stop. */
+const compiledWith = async (policy: Policy, { query }: Partial<PolicySettings>) => {
+  if (!policy.contentKey || !query || query === policy.query) return {};
+  const { error, uncompiled } = await compile({ ...policy, query });
+  if (error === undefined) return { uncompiled };
+  const reason = `query: does not compile: ${error}`;
+  if (policy.policySetIds?.size) throw unprocessable('/data/attributes/query', reason);
+  return { uncompiled: reason };
 };
 
 /** Any version whose Rego does not require `if` and `contains`. */
@@ -122,7 +127,7 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
   const { error, uncompiled } = await compile({ ...subject, contentKey });
   // The body is the policy, so the pointer is to the whole.
   if (error !== undefined) throw unprocessable('/', `The policy does not compile: ${error}`);
-  const updated = await setSource(subject, { contentKey, uncompiled });
+  const updated = await updatePolicy(subject, { contentKey, uncompiled });
   if (!updated) throw deleted();
   return ok(policyDocument(updated));
 };

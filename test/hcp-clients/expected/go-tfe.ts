@@ -20,10 +20,6 @@ export const goTfe: Expected = {
       reason: 'organizations are not entitled to unserved features (Waypoint, Infragraph)',
       tests: ['TestOrganizationsReadEntitlements'],
     },
-    {
-      reason: 'its new query "terraform.policy1.deny" compiles in no OPA, and policies are compiled before they change',
-      tests: ['TestPoliciesUpdate'],
-    },
   ],
   apart: [
     {

@@ -98,15 +98,39 @@ describe('a policy', () => {
       expect([status, body.errors[0].source]).toEqual([422, { pointer: '/' }]);
       expect(body.errors[0].detail).toContain(detail);
     }
-    const patched = await api.patch(`policies/${id}`, { query: 'data.terraform..deny' });
-    expect(patched.body.errors[0]).toMatchObject({
-      source: { pointer: '/data/attributes/query' },
-      detail: expect.stringContaining('does not compile: query data.terraform..deny: '),
-    });
     const { id: other } = await create({ query: 'data.terraform..deny' });
     const { body } = await api.call('PUT', `policies/${other}/upload`, { body: good });
     expect(body.errors[0].detail).toContain('compile: query data.terraform..deny: ');
     expect((await api.get(`policies/${id}/download`)).body).toBe(good);
+  });
+
+  it('keeps a query that does not compile, with the reason, only while it is in no policy set', async () => {
+    const { id } = await create();
+    await api.call('PUT', `policies/${id}/upload`, { body: 'package terraform\ndeny := []\n' });
+    const change = (query: string) => api.patch(`policies/${id}`, { query });
+    // An example of HCP's documentation.
+    const changed = await change('terraform.main');
+    expect(changed.body.data.attributes).toMatchObject({
+      query: 'terraform.main',
+      'uncompiled-reason': expect.stringContaining('query: does not compile: query terraform.main: '),
+    });
+    const add = () => {
+      const policies = { data: [{ type: 'policies', id }] };
+      return api.post('organizations/acme/policy-sets', { name: uniqueName('set'), kind: 'opa' }, { policies });
+    };
+    expect((await add()).body.errors[0]).toMatchObject({
+      status: '422',
+      detail: expect.stringContaining('query terraform.main: '),
+    });
+    expect((await change('data.terraform.deny')).body.data.attributes['uncompiled-reason']).toBeNull();
+    expect((await add()).status).toBe(201);
+    const refused = await change('data.terraform..deny');
+    expect(refused.body.errors[0]).toMatchObject({
+      status: '422',
+      source: { pointer: '/data/attributes/query' },
+      detail: expect.stringContaining('does not compile: query data.terraform..deny: '),
+    });
+    expect((await api.get(`policies/${id}`)).body.data.attributes.query).toBe('data.terraform.deny');
   });
 
   it('is compiled in the language of each of its policy sets', async () => {
