@@ -29,7 +29,7 @@ interface LogRowsProps {
 
 /** Renders only the rows on screen, so that a log may have any length. */
 export const LogRows = ({ name, log, length, mark, folds: { rows, open, toggle }, scroll }: LogRowsProps) => {
-  const { top, height, aimed } = scroll;
+  const { top, height, isAimed, aimAt } = scroll;
   const rowCount = rows?.length ?? length;
   const wraps = isNarrow.value && rowCount <= maxWrapped;
   const first = wraps ? 0 : Math.max(0, Math.floor(top.value / rowHeight) - margin);
@@ -48,8 +48,8 @@ export const LogRows = ({ name, log, length, mark, folds: { rows, open, toggle }
         pieces={fold && open.value.has(fold) ? [{ text: fold.address, style: { bold: true } }] : log.pieces(index)}
         mark={mark}
         at={showsTimes.value && log.hasTimes ? (log.at(index) ?? null) : undefined}
-        aimed={!fold && aimed.value === index}
-        onAim={() => (aimed.value = index)}
+        aimed={!fold && isAimed(index)}
+        onAim={() => aimAt(index)}
         fold={
           fold && {
             address: fold.address,

@@ -39,8 +39,8 @@ class LogReader {
   whole: LogText | undefined;
   readonly #name: PhaseName;
   readonly #url: string;
-  /** Reads only visible parts, once the size is known. */
-  readonly #inParts: boolean;
+  /** Reads only visible parts, once the size is known, until the whole log is wanted. */
+  #inParts: boolean;
   /** Bytes to read. */
   #wanted = partBytes;
   #isReading = false;
@@ -83,7 +83,8 @@ class LogReader {
 
   /** Resolves when every line is read. */
   readWhole(): Promise<LogText> {
-    if (!this.isPart) return Promise.resolve(this.log);
+    const isUnread = this.#inParts && this.size === undefined;
+    if (!this.isPart && !isUnread) return Promise.resolve(this.log);
     this.whole ??= this.isBackwards ? new LogText(this.#name) : this.log;
     return new Promise((resolve) => {
       this.#onWhole.push(resolve);
@@ -110,12 +111,14 @@ class LogReader {
 
   async #nextOfWhole(whole: LogText): Promise<number | undefined> {
     if (!whole.closed) {
-      const { bytes } = await read(this.#url, whole.offset, pieceBytes);
-      if (bytes.length === 0) throw new TypeError('log: no answer');
+      const { bytes, size } = await read(this.#url, whole.offset, pieceBytes);
+      this.size ??= size;
+      if (bytes.length === 0 && whole.offset < (this.size ?? 0)) throw new TypeError('log: no answer');
       whole.append(bytes);
     }
     if (!whole.closed && whole.offset < (this.size ?? 0)) return 0;
     this.log = whole;
+    this.#inParts = false;
     this.size = undefined;
     this.whole = undefined;
     for (const resolve of this.#onWhole.splice(0)) resolve(whole);

@@ -68,21 +68,28 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
   const box = useRef<HTMLElement>(null);
   const top = useSignal(0);
   const height = useHeight(box);
+  /** Number of a line, which stays the same when lines before it are read. */
   const aimed = useSignal<number | undefined>(undefined);
   /** A linked line that has not been loaded yet, if the view shall scroll to it too. */
   const awaited = useRef<{ at: Aim; withView: boolean } | undefined>(undefined);
+  /** Until the next frame: the view will be elsewhere. */
+  const isMoving = useRef(false);
   const following = useSignal(!over && aimInAddress(name) === undefined);
 
   const showLine = (line: number, withView = true) => {
     following.value = false;
-    aimed.value = line;
+    const number = log.numberOf(line);
+    aimed.value = number;
     awaited.current = undefined;
     const row = rowOf(line);
     const element = box.current;
     if (!element) return;
+    isMoving.current = true;
     // Unfolded rows are rendered in the next frame.
     requestAnimationFrame(() => {
-      element.scrollTop = Math.max(0, row * rowHeight - element.clientHeight / 3);
+      isMoving.current = false;
+      const added = number < 0 ? log.length + number - line : 0;
+      element.scrollTop = Math.max(0, (row + added) * rowHeight - element.clientHeight / 3);
       // The row may be behind the decision bar, or off the screen.
       if (withView) requestAnimationFrame(() => element.querySelector('.aimed')?.scrollIntoView({ block: 'nearest' }));
     });
@@ -101,9 +108,8 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
     else source.toStart();
   };
 
-  useKeptPlace(source, box, (lines) => {
+  useKeptPlace(source, box, () => {
     top.value = box.current?.scrollTop ?? 0;
-    if (aimed.value !== undefined) aimed.value += lines;
   });
 
   useEffect(() => {
@@ -126,7 +132,9 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
     top.value = element.scrollTop;
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     const atEnd = below < rowHeight * 2;
-    if (source.isPart && (source.isBackwards ? element.scrollTop : below) < readAhead * rowHeight) source.more();
+    const isMoved = awaited.current !== undefined || isMoving.current;
+    const toBorder = source.isBackwards ? element.scrollTop : below;
+    if (source.isPart && !isMoved && toBorder < readAhead * rowHeight) source.more();
     if (atEnd && !over) following.value = true;
     else if (movedUp && !atEnd) following.value = false;
   };
@@ -134,18 +142,26 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
     following.value = true;
     if (box.current) box.current.scrollTop = box.current.scrollHeight;
   };
-  return { box, top, height, aimed, following, showLine, onScroll, follow };
+  const isAimed = (line: number): boolean => {
+    const { value: number } = aimed;
+    if (number === undefined || number > 0) return number === log.numberOf(line);
+    return (source.isBackwards || log.closed) && number === line - log.length;
+  };
+  const aimAt = (line: number): void => {
+    aimed.value = log.numberOf(line);
+  };
+  return { box, top, height, isAimed, aimAt, following, showLine, onScroll, follow };
 };
 
 /** Without one in the last part of a failed phase's log, its end. */
 const lineOfError = ({ log, length, isBackwards }: LogSource): number | undefined =>
   log.firstError ?? (isBackwards && length > 0 ? length - 1 : undefined);
 
-/** Keeps the lines on screen where they are when others are added above. @param onMove told how many */
+/** Keeps the lines on screen where they are when others are added above. */
 const useKeptPlace = (
   { log, length, isBackwards }: LogSource,
   box: RefObject<HTMLElement | null>,
-  onMove: (lines: number) => void,
+  onMove: () => void,
 ) => {
   const before = useRef({ log, length, height: 0 });
   useLayoutEffect(() => {
@@ -158,7 +174,7 @@ const useKeptPlace = (
     const isAbove = log === last.log ? isBackwards : last.log.end > 0 && log.closed;
     if (isAbove) element.scrollTop += height - last.height;
     else if (log !== last.log) element.scrollTop = 0;
-    if (isAbove || log !== last.log) onMove(length - last.length);
+    if (isAbove || log !== last.log) onMove();
   }, [log, length]);
 };
 
@@ -171,7 +187,7 @@ export const useSearch = (name: string, source: LogSource, showLine: (line: numb
     if (!text.value || matches.length === 0) return;
     current.value = 0;
     showLine(matches[0] as number);
-  }, [text.value, isPart]);
+  }, [text.value, isPart, matches.length > 0]);
   const find = (value: string) => {
     text.value = value;
     current.value = -1;

@@ -30,7 +30,8 @@ const countLogBytes = (page: Page): { read: number; sent: number } => {
   page.on('response', async (response) => {
     if (!/\/logs\/.*\/plan\//.test(response.url())) return;
     counted.sent += Number(response.headers()['content-length']);
-    counted.read += (await response.body()).length;
+    const { length } = await response.body();
+    counted.read += length;
   });
   return counted;
 };
@@ -77,6 +78,26 @@ describe('a log of 100,000 lines', () => {
     // The first part has the size.
     await expect.poll(() => counted.read).toBeGreaterThanOrEqual(2 * part);
     expect(counted.read).toBeLessThan(3 * part);
+    const scroll = (to: 'top' | 'end') =>
+      page.locator('.log').evaluate((log, place) => log.scrollTo(0, place === 'top' ? 0 : log.scrollHeight), to);
+    await scroll('top');
+    await page.getByText('Last 524.3 KB of 7.3 MB').waitFor();
+    await scroll('end');
+    await page.locator('.line.aimed', { hasText: 'Error: No such reference' }).waitFor();
+  });
+
+  it('is searched from its beginning to its end, even before anything was read', async () => {
+    const page = await visit('/');
+    const typed = Promise.withResolvers<void>();
+    await page.route(/\/logs\//, async (request) => {
+      await typed.promise;
+      await request.continue();
+    });
+    await page.goto(path);
+    await page.getByRole('button', { name: 'Output', exact: true }).click();
+    await page.getByLabel('Search the output of the plan').fill('line 99999 of');
+    typed.resolve();
+    await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
   });
 
   it('is searched, scrolled and folded without freezing, with few rows rendered', async () => {
