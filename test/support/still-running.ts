@@ -1,4 +1,4 @@
-import type { Reporter, TestCase } from 'vitest/node';
+import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
 /**
  * Reports each test that has run for half a minute, while it runs, so that a hanging test is visible long before its
@@ -25,6 +25,11 @@ export class StillRunning implements Reporter {
   onTestCaseResult({ id }: TestCase): void {
     clearInterval(this.#timers.get(id));
     this.#timers.delete(id);
+  }
+
+  /** A test's result may be reported before its start. */
+  onTestModuleEnd({ children }: TestModule): void {
+    for (const test of children.allTests()) this.onTestCaseResult(test);
   }
 
   onTestRunEnd(): void {
