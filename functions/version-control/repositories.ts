@@ -3,7 +3,7 @@ import { dueIn } from '#platform/store/due.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { open, seal } from '#platform/store/secrets.ts';
+import { openCached, seal } from '#platform/store/secrets.ts';
 import { create, get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
@@ -78,7 +78,7 @@ export const hookSecrets = (repository: FollowedRepository): Uint8Array[] => {
 
 /** 1 KMS request. */
 export const openHookSecret = ({ uuid }: Pick<FollowedRepository, 'uuid'>, sealed: Uint8Array): Promise<string> =>
-  open(sealed, secretContext(uuid));
+  openCached(sealed, secretContext(uuid));
 
 /** Returns the same secret until the forge has it. Undefined when the repository is deleted. */
 export const beginRotation = async (repository: FollowedRepository): Promise<FollowedRepository | undefined> => {

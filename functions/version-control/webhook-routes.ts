@@ -4,7 +4,6 @@ import { RateLimit } from '#api/rate-limit.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { openRoute, type Route } from '#api/route.ts';
 import { inBatches } from '#platform/store/batches.ts';
-import { Cache } from '#platform/store/cache.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { countRequests } from '#platform/store/request-counts.ts';
 import { keepDelivery } from './deliveries.ts';
@@ -23,22 +22,10 @@ import { recordVcsEvent } from './vcs-events.ts';
 export const maxBytes = 4_500_000;
 const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Recently used webhook secrets by their encrypted form, so that not every push calls KMS. */
-const secrets = new Cache<string>({ maxWeight: 1000, keptMs: 5 * 60_000 });
-
-const opened = async (repository: FollowedRepository, sealed: Uint8Array): Promise<string> => {
-  const key = Buffer.from(sealed).toString('base64');
-  const kept = secrets.get(key);
-  if (kept !== undefined) return kept;
-  const secret = await openHookSecret(repository, sealed);
-  secrets.set(key, secret);
-  return secret;
-};
-
 /** Whether one of the valid secrets signed it: there are two during a rotation. */
 const isSigned = async (forge: WebhookReader, request: ApiRequest, text: string, repository: FollowedRepository) => {
   for (const sealed of hookSecrets(repository)) {
-    if (forge.isSigned(request.header, text, await opened(repository, sealed))) return true;
+    if (forge.isSigned(request.header, text, await openHookSecret(repository, sealed))) return true;
   }
   return false;
 };

@@ -154,6 +154,13 @@ export const callEnvironments = <T>(method: string, path: string, body?: unknown
 export const get = async <T extends ResourceType>(path: string): Promise<Resource<T>> =>
   (await call<Resource<T>>('GET', path)).data;
 
+/** Null: it does not exist yet (404). */
+export const find = <T extends ResourceType>(path: string): Promise<Resource<T> | null> =>
+  get<T>(path).catch((error) => {
+    if (error instanceof ApiError && error.status === 404) return null;
+    throw error;
+  });
+
 /** Content that the API redirects to storage for: a state, a plan. */
 export const content = (path: string): Promise<Response> => asReader(() => fetched('GET', path));
 

@@ -25,6 +25,12 @@ export const newSecret = (): string => randomBytes(32).toString('base64url');
 /** Hex SHA-256 that is stored instead of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
 
+/** Compares texts in constant time. */
+export const isSame = (given: string, wanted: string): boolean => {
+  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+  return timingSafeEqual(a, b);
+};
+
 /** Whether the secret has this hash, in a time that does not depend on their characters. */
 export const isSecretOf = (hash: string | undefined, secret: string): boolean => {
   const own = hashSecret(secret);

@@ -1,7 +1,6 @@
-import { Cache } from '#platform/store/cache.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
+import { openCached, type SecretContext, seal } from '#platform/store/secrets.ts';
 import { create, get, put, remove, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Organization } from '#resources/organizations/records.ts';
@@ -96,22 +95,10 @@ export const deleteSlackApp = async (home: Home): Promise<void> => {
   await remove(keys.slackAppId(idOf(home)));
 };
 
-/** Recently used secrets by their encrypted form, so that not every click calls KMS. */
-const secrets = new Cache<string>({ maxWeight: 1000, keptMs: 5 * 60_000 });
-
-const opened = async (encrypted: Uint8Array, context: SecretContext): Promise<string> => {
-  const key = Buffer.from(encrypted).toString('base64');
-  const kept = secrets.get(key);
-  if (kept !== undefined) return kept;
-  const secret = await open(encrypted, context);
-  secrets.set(key, secret);
-  return secret;
-};
-
 /** At most 1 KMS request. */
 export const openSigningSecret = ({ organization, sealedSigningSecret }: SlackApp): Promise<string> =>
-  opened(sealedSigningSecret, contextOf(organization, 'signingSecret'));
+  openCached(sealedSigningSecret, contextOf(organization, 'signingSecret'));
 
 /** At most 1 KMS request. */
 export const openClientSecret = ({ organization, sealedClientSecret }: SlackApp): Promise<string> =>
-  opened(sealedClientSecret, contextOf(organization, 'clientSecret'));
+  openCached(sealedClientSecret, contextOf(organization, 'clientSecret'));

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSame } from '#platform/store/id.ts';
 
 /**
  * Signature of Slack's requests (Slack: verifying requests from Slack): `v0=` and the lower-case hex HMAC-SHA256 of
@@ -17,9 +18,6 @@ interface Signed {
 export const isSignedBySlack = ({ timestamp, signature, body }: Signed, secret: string, nowMs: number): boolean => {
   if (!/^\d{1,12}$/.test(timestamp)) return false;
   if (Math.abs(nowMs / 1000 - Number(timestamp)) > toleranceSeconds) return false;
-  const wanted = Buffer.from(
-    `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest('hex')}`,
-  );
-  const given = Buffer.from(signature);
-  return given.length === wanted.length && timingSafeEqual(given, wanted);
+  const hmac = createHmac('sha256', secret).update(`v0:${timestamp}:`).update(body).digest('hex');
+  return isSame(signature, `v0=${hmac}`);
 };

@@ -1,10 +1,5 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-
-/** Compares texts in constant time. */
-export const isSame = (given: string, wanted: string): boolean => {
-  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
-  return timingSafeEqual(a, b);
-};
+import { createHmac } from 'node:crypto';
+import { isSame } from '#platform/store/id.ts';
 
 /** `X-Hub-Signature-256` of GitHub, Gitea and Forgejo. */
 export const isHmacSigned = (given: string | undefined, body: string, secret: string): boolean => {

@@ -1,3 +1,4 @@
+import { isSame } from '#platform/store/id.ts';
 import type { Dialect } from '../service-providers.ts';
 import { eventsOf as eventsOfAzure } from './azure-devops/events.ts';
 import { azureHookUser } from './azure-devops/schemas.ts';
@@ -6,7 +7,7 @@ import { eventsOf as eventsOfBitbucketServer } from './bitbucket-server/events.t
 import type { WebhookReader } from './forge.ts';
 import { eventOf } from './github/events.ts';
 import { eventOf as eventOfGitlab } from './gitlab/events.ts';
-import { isHmacSigned, isSame } from './signature.ts';
+import { isHmacSigned } from './signature.ts';
 
 const isSigned: WebhookReader['isSigned'] = (header, body, secret) =>
   isHmacSigned(header('x-hub-signature-256'), body, secret);

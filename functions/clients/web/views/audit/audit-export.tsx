@@ -1,11 +1,11 @@
-import { ApiError, type Resource } from '#clients/client/client.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { type Live, useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago, Facts, Notice } from '#clients/web/parts/basics.tsx';
 import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton, FormDialog } from '#clients/web/parts/dialog.tsx';
 import { Text, textOf } from '#clients/web/parts/fields.tsx';
-import { call, get } from '#clients/web/session.ts';
+import { call, find } from '#clients/web/session.ts';
 
 type Export = Resource<'audit-exports'>;
 
@@ -13,15 +13,7 @@ const pathOf = (organization: string): string => `/organizations/${organization}
 
 /** Null: the trail is not exported. */
 export const useAuditExport = (organization: string): Live<Export | null> =>
-  useLive(
-    `audit-export/${organization}`,
-    () =>
-      get<'audit-exports'>(pathOf(organization)).catch((error) => {
-        if (error instanceof ApiError && error.status === 404) return null;
-        throw error;
-      }),
-    30_000,
-  );
+  useLive(`audit-export/${organization}`, () => find<'audit-exports'>(pathOf(organization)), 30_000);
 
 /** Shown while batches fail. */
 export const ExportFailure = ({ current }: { current: Export | null | undefined }) => {

@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { ApiError, type Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
 import { CreatedToken, NewToken, Revoke, TokenDates } from '#clients/web/parts/tokens.tsx';
-import { get } from '#clients/web/session.ts';
+import { find } from '#clients/web/session.ts';
 
 /** The organization token and the audit trail token, for users with permission to manage them. */
 export const OrganizationTokens = ({ organization }: OrganizationProps) => {
@@ -26,18 +25,8 @@ export const OrganizationTokens = ({ organization }: OrganizationProps) => {
   );
 };
 
-/** 404: no token yet. */
-const find = async (path: string): Promise<Resource | null> => {
-  try {
-    return await get(path);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
-};
-
 const OneToken = ({ name, path, says }: { name: string; path: string; says: string }) => {
-  const live = useLive(path, () => find(path), 30_000);
+  const live = useLive(path, () => find<'authentication-tokens'>(path), 30_000);
   const secret = useSignal<string | undefined>(undefined);
   const show = (created: string | undefined) => {
     secret.value = created;

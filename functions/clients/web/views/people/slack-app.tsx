@@ -1,28 +1,17 @@
-import { ApiError, type Resource } from '#clients/client/client.ts';
 import { useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Facts, Loaded } from '#clients/web/parts/basics.tsx';
 import { DeleteButton, FormButton } from '#clients/web/parts/dialog.tsx';
 import { Text, textOf } from '#clients/web/parts/fields.tsx';
 import { Panel } from '#clients/web/parts/section.tsx';
-import { call, get } from '#clients/web/session.ts';
-
-/** Null: the organization has none. */
-const find = async (path: string): Promise<Resource<'slack-apps'> | null> => {
-  try {
-    return await get<'slack-apps'>(path);
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
-    throw error;
-  }
-};
+import { call, find } from '#clients/web/session.ts';
 
 const fields = ['team-id', 'client-id', 'client-secret', 'signing-secret'];
 
 /** The Slack app whose messages have buttons, for owners. */
 export const SlackApp = ({ organization }: OrganizationProps) => {
   const path = `/organizations/${organization}/slack-app`;
-  const live = useLive(path, () => find(path), 30_000);
+  const live = useLive(path, () => find<'slack-apps'>(path), 30_000);
   const submit = async (data: FormData) => {
     const given = fields.flatMap((name) => (textOf(data, name) ? [[name, textOf(data, name)]] : []));
     await call('PUT', path, { data: { type: 'slack-apps', attributes: Object.fromEntries(given) } });

@@ -1,4 +1,3 @@
-import type { Resource } from '#clients/client/client.ts';
 import { depart, failed } from '#clients/web/issuer.ts';
 import { useList } from '#clients/web/live.ts';
 import { Ago, Loaded, Notice } from '#clients/web/parts/basics.tsx';
@@ -6,11 +5,7 @@ import { Button } from '#clients/web/parts/button.tsx';
 import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Item, List } from '#clients/web/parts/list.tsx';
 import { Section } from '#clients/web/parts/section.tsx';
-
-const organizationOf = ({ relationships }: Resource<'slack-links'>): string => {
-  const data = relationships?.organization?.data;
-  return data && !Array.isArray(data) ? data.id : '';
-};
+import { related } from '#clients/web/session.ts';
 
 /** The user's Slack accounts, whose clicks on buttons count as the user's; nothing without an organization with Slack. */
 export const SlackLinks = () => {
@@ -24,7 +19,7 @@ export const SlackLinks = () => {
             <List label="Slack accounts" of={links}>
               {(link) => {
                 const { 'user-id': user, 'team-id': team, 'linked-at': at, 'connect-path': path } = link.attributes;
-                const organization = organizationOf(link);
+                const organization = related(link, 'organization') ?? '';
                 const own = `/organizations/${organization}/slack-link`;
                 return (
                   <Item
