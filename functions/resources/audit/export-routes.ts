@@ -63,7 +63,7 @@ const shown = 'header-names created-at sequence exported-until delivered-at fail
 
 const read = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
   const found = await getAuditExport(subject.organization);
-  if (!found) throw notFound('The audit trail of this organization is not exported. PUT sets its endpoint.');
+  if (!found) throw notFound('The audit trail of this organization is not exported. Set an endpoint with PUT.');
   return ok(auditExportDocument(found, subject.record));
 };
 

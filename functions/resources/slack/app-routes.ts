@@ -56,7 +56,7 @@ const otherFields = { shown: 'interactions-url redirect-url created-at updated-a
 
 const read = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
   const app = await getSlackApp(subject.organization);
-  if (!app) throw notFound('This organization has no Slack app. PUT sets it.');
+  if (!app) throw notFound('This organization has no Slack app. Set one with PUT.');
   return ok(slackAppDocument(app));
 };
 

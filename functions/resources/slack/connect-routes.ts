@@ -61,7 +61,7 @@ const end = async (request: ApiRequest): Promise<Answer> => {
   if (teamId !== app.teamId) {
     throw new SignInError(
       403,
-      `You signed in to another Slack workspace than the one of this organization (${app.teamId}). Choose that one.`,
+      `You signed in to another Slack workspace. Sign in to ${app.teamId}, the workspace of this organization.`,
     );
   }
   const code = await createLoginCode({

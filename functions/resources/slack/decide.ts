@@ -83,8 +83,7 @@ const refusals: Record<NonNullable<Standing['refuses']>, string> = {
     'Your membership ended after you connected Slack. Connect Slack again on the page, under Tokens, then click again.',
   'token lifetime':
     'You connected Slack longer ago than this organization allows for tokens. Connect it again on the page, under Tokens.',
-  address:
-    'This organization has an IP allowlist, and Slack does not tell from which network you click. Decide on the page.',
+  address: 'This organization has an IP allowlist, and Slack does not send your IP address. Decide on the page.',
 };
 
 /**

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { open, seal } from '#platform/store/secrets.ts';
+import { open, openCached, seal } from '#platform/store/secrets.ts';
 import { anyCharacter } from '#test/support/any-character.ts';
 import { startStorage } from '#test/support/storage.ts';
 
@@ -34,6 +34,12 @@ it("sealing accepts values larger than KMS's limit", async () => {
 it('a sealed value does not open for another record', async () => {
   const sealed = await seal('value', context);
   await expect(open(sealed, { ...context, variable: 'var-2' })).rejects.toThrow('InvalidCiphertext');
+});
+
+it('a sealed value does not open for another record while it is cached', async () => {
+  const sealed = await seal('value', context);
+  expect([await openCached(sealed, context), await openCached(sealed, context)]).toEqual(['value', 'value']);
+  await expect(openCached(sealed, { ...context, variable: 'var-2' })).rejects.toThrow('InvalidCiphertext');
 });
 
 it('ciphertext altered at any position is rejected', async () => {

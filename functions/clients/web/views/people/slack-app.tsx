@@ -71,7 +71,7 @@ export const SlackApp = ({ organization }: OrganizationProps) => {
                 </FormButton>
                 {app && (
                   <DeleteButton text="Remove" of="Slack app" path={path} onClose={live.refresh}>
-                    Messages have no buttons any more, and all connected accounts end.
+                    New messages have no buttons, and all connected accounts are disconnected.
                   </DeleteButton>
                 )}
               </div>
