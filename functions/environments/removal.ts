@@ -1,7 +1,7 @@
 import { inBatches } from '#platform/store/batches.ts';
 import { type Key, keys as shared } from '#platform/store/keys.ts';
 import { listNames } from '#platform/store/records.ts';
-import { get, queryAll, remove, update } from '#platform/store/table.ts';
+import { get, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { keys } from './keys.ts';
 import type { Version } from './templates/versions.ts';
 import { type Environment, forgetEnvironment, getAnyEnvironment } from './workspaces/records.ts';
@@ -44,10 +44,7 @@ const removeVersion = async (id: string): Promise<void> => {
   const version = await get<Version>(keys.version(id));
   if (version) {
     const { fileId, organization, projectId } = version;
-    await update(keys.file(fileId), {
-      delete: { homes: new Set([`${organization} ${projectId}`]) },
-      condition: 'attribute_exists(pk)',
-    });
+    await updateExisting(keys.file(fileId), { delete: { homes: new Set([`${organization} ${projectId}`]) } });
   }
   await removeAll(keys.version(id).pk);
 };

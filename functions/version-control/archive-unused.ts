@@ -2,7 +2,7 @@ import { inBatches } from '#platform/store/batches.ts';
 import { deleteObject } from '#platform/store/bucket.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
-import { remove, update } from '#platform/store/table.ts';
+import { remove, update, updateExisting } from '#platform/store/table.ts';
 import { archiveUnusedVersion } from '#resources/configurations/backing-data.ts';
 import { readReadme } from '#resources/configurations/readme.ts';
 import {
@@ -44,7 +44,7 @@ const isUsed = async ({ id, status, usedBy }: ConfigurationVersion): Promise<boo
   const open = new Set(runs.filter((run) => run.status && !isFinal(run.status)).map((run) => run.id));
   const ended = new Set([...usedBy].filter((runId) => !open.has(runId)));
   if (ended.size) {
-    await update(keys.configurationVersion(id), { delete: { usedBy: ended }, condition: 'attribute_exists(pk)' });
+    await updateExisting(keys.configurationVersion(id), { delete: { usedBy: ended } });
   }
   return true;
 };

@@ -3,7 +3,7 @@ import { inBatches } from '#platform/store/batches.ts';
 import { objectSize } from '#platform/store/bucket.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, get, put, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { inSeconds, now } from '#platform/store/time.ts';
 import type { Archive, ConfigurationVersion } from '#resources/configurations/records.ts';
 import type { VcsRepo } from '#resources/workspaces/records.ts';
@@ -135,11 +135,7 @@ export const isConfiguration = ({ versionId }: Waiting): boolean => versionId.st
 
 /** The sweep repeats the work until {@link settleWaiting} has finished. */
 export const markUnsettled = async (id: string): Promise<void> => {
-  await update(keys.commitArchive(id), {
-    set: dueIn(id, 60),
-    remove: ['keepUntil'],
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.commitArchive(id), { set: dueIn(id, 60), remove: ['keepUntil'] });
 };
 
 /** When the next check whether the archive is needed is due, in intervals. */

@@ -4,7 +4,7 @@ import { environment } from '#platform/environment.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { logError } from '#platform/store/log.ts';
-import { get, update } from '#platform/store/table.ts';
+import { get, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getOrganization, type Organization } from '#resources/organizations/records.ts';
 import { getRun } from '#resources/runs/records.ts';
@@ -35,9 +35,9 @@ const spacingOf = ({ posts = 0 }: CommitRecord): number =>
 
 /** Undefined while another writer holds the lease. */
 const lease = (id: string, holder: string): Promise<CommitRecord | undefined> =>
-  update<CommitRecord>(keys.commit(id), {
+  updateExisting<CommitRecord>(keys.commit(id), {
     set: { holder, leaseUntil: new Date(Date.now() + leaseSeconds * 1000).toISOString() },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(leaseUntil) OR leaseUntil < :now OR holder = :me)',
+    condition: 'attribute_not_exists(leaseUntil) OR leaseUntil < :now OR holder = :me',
     values: { ':now': now(), ':me': holder },
   });
 
@@ -103,11 +103,7 @@ const postBatch = async (record: CommitRecord, statuses: CommitStatus[]): Promis
     }
   } finally {
     if (posts > 0) {
-      await update<CommitRecord>(keys.commit(id), {
-        set: { posted, lastPostAt: now() },
-        add: { posts },
-        condition: 'attribute_exists(pk)',
-      });
+      await updateExisting<CommitRecord>(keys.commit(id), { set: { posted, lastPostAt: now() }, add: { posts } });
     }
   }
   return { ...record, posted };
@@ -142,10 +138,7 @@ const gone = ['missing', 'unexpected'];
 
 const giveUp = async (record: CommitRecord, error: ForgeError): Promise<void> => {
   const { organization, tokenId, identifier, sha } = record;
-  await update(keys.commit(record.id), {
-    remove: ['holder', 'leaseUntil', ...dueAttributes],
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.commit(record.id), { remove: ['holder', 'leaseUntil', ...dueAttributes] });
   if (gone.includes(error.failure)) return;
   await recordVcsEvent({
     organization,
@@ -221,5 +214,5 @@ export const postUntriggered = async (
   const targetUrl = `${pagesOf(organization)}${commitPage(commit)}`;
   const context = `${statusName}/${organization.shownName ?? organization.name}`;
   await post(record, [{ context, targetUrl, state: 'success', description: 'Affects no workspace' }]);
-  await update(keys.commit(id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.commit(id), { remove: dueAttributes });
 };

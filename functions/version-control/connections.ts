@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { recordsAt } from '#platform/store/records.ts';
+import { recordsAt, updateRecord } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
 import { create, get, put, queryAll, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
@@ -180,9 +180,8 @@ export const updateClient = async (
       updatedAt: now(),
     },
     remove: [...(none ? ['projectIds'] : []), ...(agentPoolId === null ? ['agentPoolId'] : [])],
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   };
-  return withPoolUse(id, { from, to }, () => update<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor)));
+  return withPoolUse(id, { from, to }, () => updateRecord<OauthClient>(keys.oauthClient(id), asEdit(wanted, editor)));
 };
 
 /** Adds or removes projects that may use it. Undefined when it is deleted. */
@@ -190,11 +189,10 @@ export const changeProjects = (
   { id }: OauthClient,
   change: { add?: Set<string>; remove?: Set<string> },
 ): Promise<OauthClient | undefined> =>
-  update<OauthClient>(keys.oauthClient(id), {
+  updateRecord<OauthClient>(keys.oauthClient(id), {
     set: { updatedAt: now() },
     ...(change.add ? { add: { projectIds: change.add } } : {}),
     ...(change.remove ? { delete: { projectIds: change.remove } } : {}),
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
 const sealIssued = async (id: string, { token, refreshToken, expiresAt }: IssuedToken) => ({
@@ -215,11 +213,10 @@ export const keepToken = async (client: OauthClient, issued: IssuedToken, accoun
   const id = current?.id ?? newId('ot');
   const { set, remove } = await sealIssued(id, issued);
   if (current) {
-    const renewed = await update<OauthToken>(keys.oauthToken(id), {
+    const renewed = await updateRecord<OauthToken>(keys.oauthToken(id), {
       set: { ...set, account, personal: issued.personal ?? false },
       add: { generation: 1 },
       remove: [...remove, 'broken', 'pausedUntil'],
-      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
     });
     if (renewed) return renewed;
   }
@@ -227,10 +224,7 @@ export const keepToken = async (client: OauthClient, issued: IssuedToken, accoun
   const { personal = false } = issued;
   const token: OauthToken = { ...set, id, organization, clientId, generation: 1, account, personal, createdAt: now() };
   await put({ ...keys.oauthToken(id), ...token });
-  await update(keys.oauthClient(clientId), {
-    set: { tokenId: id, updatedAt: now() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.oauthClient(clientId), { set: { tokenId: id, updatedAt: now() } });
   return token;
 };
 
@@ -259,10 +253,7 @@ export const openRefreshToken = async ({ id, sealedRefreshToken }: OauthToken): 
 
 /** Undefined when it is deleted. */
 export const keepSshKey = async ({ id }: OauthToken, key: string): Promise<OauthToken | undefined> =>
-  update<OauthToken>(keys.oauthToken(id), {
-    set: { sealedSshKey: await seal(key, contextOf(id, 'ssh key')) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  updateRecord<OauthToken>(keys.oauthToken(id), { set: { sealedSshKey: await seal(key, contextOf(id, 'ssh key')) } });
 
 /** Records a problem of the token that was used, unless it has been replaced. */
 export const recordTokenProblem = async (

@@ -3,7 +3,7 @@ import { invokeLater } from '#platform/store/aws.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { logWarning } from '#platform/store/log.ts';
-import { create, get, update } from '#platform/store/table.ts';
+import { create, get, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import type { ForgeEvent } from './forges/events.ts';
 
@@ -79,19 +79,15 @@ export const getDelivery = async (uuid: string, id: string): Promise<Delivery | 
 };
 
 export const noteMove = async ({ uuid, id }: Delivery, n: number): Promise<void> => {
-  await update(keys.delivery(uuid, id), { set: { n }, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.delivery(uuid, id), { set: { n } });
 };
 
 export const noteReleased = async ({ uuid, id }: Delivery, released: string[]): Promise<void> => {
-  await update(keys.delivery(uuid, id), { set: { released }, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.delivery(uuid, id), { set: { released } });
 };
 
 export const finishDelivery = async ({ uuid, id }: Delivery, outcome: string): Promise<void> => {
-  await update(keys.delivery(uuid, id), {
-    set: { doneAt: now(), outcome },
-    remove: dueAttributes,
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.delivery(uuid, id), { set: { doneAt: now(), outcome }, remove: dueAttributes });
 };
 
 /** Seconds between attempts while the platform is drained. */
@@ -99,10 +95,7 @@ const drainSeconds = 300;
 
 /** Handles it again until the platform starts runs. */
 export const waitForDrain = async ({ uuid, id }: Delivery, why: string): Promise<void> => {
-  await update(keys.delivery(uuid, id), {
-    set: { outcome: why, ...dueIn(id, drainSeconds) },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.delivery(uuid, id), { set: { outcome: why, ...dueIn(id, drainSeconds) } });
 };
 
 /** Number of failures after which it is given up. */
@@ -111,11 +104,10 @@ const maxFailures = 6;
 /** Schedules a retry; false after the last one. */
 export const postponeDelivery = async ({ uuid, id, failures = 0 }: Delivery, why: string): Promise<boolean> => {
   const again = failures + 1 < maxFailures;
-  await update(keys.delivery(uuid, id), {
+  await updateExisting(keys.delivery(uuid, id), {
     set: { outcome: why, ...(again ? dueIn(id, 60 * 2 ** failures) : { doneAt: now() }) },
     add: { failures: 1 },
     remove: again ? [] : dueAttributes,
-    condition: 'attribute_exists(pk)',
   });
   return again;
 };

@@ -1,5 +1,6 @@
 import { dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { OauthClient, OauthToken } from './connections.ts';
@@ -11,18 +12,12 @@ import { isModule, isPolicySet } from './repositories.ts';
  */
 
 export const endClient = async ({ id }: OauthClient): Promise<void> => {
-  await update(keys.oauthClient(id), {
-    set: { deletedAt: now(), ...dueIn(id, 0) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.oauthClient(id), { set: { deletedAt: now(), ...dueIn(id, 0) } });
 };
 
 /** Deletes the token only; the client can get another one. */
 export const endToken = async ({ id, clientId }: OauthToken): Promise<void> => {
-  await update(keys.oauthToken(id), {
-    set: { deletedAt: now(), ...dueIn(id, 0) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.oauthToken(id), { set: { deletedAt: now(), ...dueIn(id, 0) } });
   await update(keys.oauthClient(clientId), {
     remove: ['tokenId'],
     condition: 'tokenId = :id',

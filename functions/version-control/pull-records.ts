@@ -1,5 +1,5 @@
 import { type Key, keys } from '#platform/store/keys.ts';
-import { get, put, queryAll, update } from '#platform/store/table.ts';
+import { get, put, queryAll, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 
 /** Pull requests with plans: the current commit, its runs, and the comment with their results. */
@@ -101,9 +101,5 @@ export const releaseComment = async (
   number: number,
   written: Pick<PullRequest, 'commentId' | 'comment' | 'commentRefused'>,
 ): Promise<void> => {
-  await update(keys.pullRequest(repository, number), {
-    set: written,
-    remove: ['leaseUntil'],
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.pullRequest(repository, number), { set: written, remove: ['leaseUntil'] });
 };

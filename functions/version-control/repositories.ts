@@ -4,7 +4,7 @@ import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { openCached, seal } from '#platform/store/secrets.ts';
-import { create, get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, get, put, query, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { VcsRepo } from '#resources/workspaces/vcs-repo-record.ts';
 import type { Access } from './access.ts';
@@ -139,10 +139,10 @@ export const keepRepository = async (
   if (before && !before.endedAt) await checkSame(before, found);
   const renewed =
     before &&
-    (await update<FollowedRepository>(keys.repository(id), {
+    (await updateExisting<FollowedRepository>(keys.repository(id), {
       set: { ...facts, ...dueIn(id, 600) },
       remove: ['unusedAt'],
-      condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+      condition: 'attribute_not_exists(endedAt)',
     }));
   if (renewed) return renewed;
   const uuid = randomUUID();
@@ -189,9 +189,9 @@ export const leave = async (repository: string, follower: string): Promise<void>
   if (!record) return;
   // First, so that a later deletion of the connection finds it.
   await keepConnection(record);
-  await update(keys.repository(repository), {
+  await updateExisting(keys.repository(repository), {
     set: { unusedAt: now(), ...dueIn(repository, 0) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(endedAt)',
+    condition: 'attribute_not_exists(endedAt)',
   });
 };
 

@@ -1,12 +1,12 @@
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { updateExisting } from '#platform/store/table.ts';
 import { type ConfigurationVersion, getConfigurationVersion } from '#resources/configurations/records.ts';
 import { fetchAgain } from './fetch-again.ts';
 
 const mark = ({ id }: ConfigurationVersion, runId: string): Promise<ConfigurationVersion | undefined> =>
-  update<ConfigurationVersion>(keys.configurationVersion(id), {
+  updateExisting<ConfigurationVersion>(keys.configurationVersion(id), {
     add: { usedBy: new Set([runId]) },
-    condition: 'attribute_exists(pk) AND status <> :archived',
+    condition: 'status <> :archived',
     values: { ':archived': 'archived' },
   });
 

@@ -1,6 +1,6 @@
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, put, remove, update } from '#platform/store/table.ts';
+import { create, put, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { type Access, accessBy } from './access.ts';
 import { asForgeError } from './call.ts';
@@ -45,7 +45,7 @@ export const follow = async (
     if (isNew) await unfollow({ repository: id, clientId: access.client.id }, follower);
     throw error;
   }
-  await update(keys.repository(repository.id), { remove: dueAttributes, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.repository(repository.id), { remove: dueAttributes });
   return repository;
 };
 
@@ -119,9 +119,9 @@ export const settleRepository = async (id: string): Promise<boolean> => {
   if (!repository) return true;
   if (await hasFollowers(id)) {
     // Stays due if its last follower has left meanwhile: otherwise no check would delete it.
-    await update(keys.repository(id), {
+    await updateExisting(keys.repository(id), {
       remove: ['unusedAt', ...dueAttributes],
-      condition: 'attribute_exists(pk) AND (attribute_not_exists(unusedAt) OR unusedAt = :seen)',
+      condition: 'attribute_not_exists(unusedAt) OR unusedAt = :seen',
       values: { ':seen': repository.unusedAt ?? '' },
     });
     return true;

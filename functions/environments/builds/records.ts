@@ -1,5 +1,5 @@
 import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, query, remove, update } from '#platform/store/table.ts';
+import { batchGet, create, get, put, query, remove, update, updateExisting } from '#platform/store/table.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { TemplateResource } from '../templates/plan.ts';
@@ -91,9 +91,9 @@ export const forgetBuild = async ({ id }: Build): Promise<void> => {
 
 /** Records the build's end, once. Undefined if it has ended before. */
 export const completeBuild = (id: string, set: Partial<Build>): Promise<Build | undefined> =>
-  update<Build>(keys.build(id), {
+  updateExisting<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+    condition: 'attribute_not_exists(completedAt)',
   });
 
 /** Gives up the start that would follow the stop. */
@@ -110,8 +110,7 @@ export const setBuild = (
   id: string,
   set: { [K in 'deadline' | 'stateVersionId']?: Build[K] | undefined },
 ): Promise<Build | undefined> =>
-  update<Build>(keys.build(id), {
+  updateExisting<Build>(keys.build(id), {
     set: { ...set, updatedAt: new Date().toISOString() },
     remove: Object.entries(set).flatMap(([name, value]) => (value === undefined ? [name] : [])),
-    condition: 'attribute_exists(pk)',
   });

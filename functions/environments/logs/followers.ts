@@ -1,6 +1,6 @@
 import { type Due, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { create, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import { type Cursor, start } from './entries.ts';
 import type { Ticket } from './tickets.ts';
@@ -50,10 +50,10 @@ export const followersOf = (job: string): Promise<Follower[]> =>
 /** Undefined if another invocation holds the lease: it will send the new lines, too. 2 writes. */
 export const claim = async (follower: Follower): Promise<Follower | undefined> => {
   const key = keyOf(follower);
-  await update(key, { add: { wanted: 1 }, condition: 'attribute_exists(pk)' });
-  return update<Follower>(key, {
+  await updateExisting(key, { add: { wanted: 1 } });
+  return updateExisting<Follower>(key, {
     set: { deliveringUntil: leaseEnd() },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(deliveringUntil) OR deliveringUntil < :now)',
+    condition: 'attribute_not_exists(deliveringUntil) OR deliveringUntil < :now',
     values: { ':now': now() },
   });
 };
@@ -75,10 +75,7 @@ export const release = async (follower: Follower, { even = false } = {}): Promis
     values: even ? {} : { ':seen': follower.wanted },
   });
   if (released || even) return undefined;
-  return update<Follower>(key, {
-    set: { ...progressOf(follower), deliveringUntil: leaseEnd() },
-    condition: 'attribute_exists(pk)',
-  });
+  return updateExisting<Follower>(key, { set: { ...progressOf(follower), deliveringUntil: leaseEnd() } });
 };
 
 export const removeFollower = (follower: Follower): Promise<boolean> => remove(keyOf(follower));

@@ -1,5 +1,5 @@
 import type { Key } from '#platform/store/keys.ts';
-import { queryAll, update } from '#platform/store/table.ts';
+import { queryAll, update, updateExisting } from '#platform/store/table.ts';
 import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';
@@ -39,7 +39,7 @@ export interface Metered {
 /** Counts the template's builds from now on. 1 write, once. */
 export const meter = async (template: Template): Promise<void> => {
   if ((template as Metered).metered) return;
-  await update(keys.template(template.id), { set: { metered: true }, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.template(template.id), { set: { metered: true } });
 };
 
 const transitions = { start: 'START', stop: 'STOP', delete: 'DESTROY' };

@@ -3,7 +3,7 @@ import { invokeLater } from '#platform/store/aws.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import type { Key } from '#platform/store/keys.ts';
 import { logError } from '#platform/store/log.ts';
-import { get, put, query, remove, update } from '#platform/store/table.ts';
+import { get, put, query, remove, update, updateExisting } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import type { Preset } from '../templates/plan.ts';
 import type { Template } from '../templates/records.ts';
@@ -72,9 +72,8 @@ export const hasPool = ({ instances, scheduled }: Preset): boolean =>
 
 /** Requests a pass by the next sweep. 1 write. */
 export const wakePool = async (templateId: string): Promise<void> => {
-  await update(keys.template(templateId), {
+  await updateExisting(keys.template(templateId), {
     set: { ...dueIn(templateId, 0), wokenAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -96,9 +95,9 @@ const leaseMs = 5 * 60_000;
 
 /** Returns the template, or undefined while another pass holds its pools. */
 export const takeLease = (templateId: string): Promise<(Template & Pooled) | undefined> =>
-  update<Template & Pooled>(keys.template(templateId), {
+  updateExisting<Template & Pooled>(keys.template(templateId), {
     set: { poolLease: Date.now() + leaseMs, ...dueIn(templateId, leaseMs / 1000) },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(poolLease) OR poolLease < :now)',
+    condition: 'attribute_not_exists(poolLease) OR poolLease < :now',
     values: { ':now': Date.now() },
   });
 
@@ -113,8 +112,7 @@ export const endLease = async ({ id, wokenAt }: Template & Pooled, seconds: numb
     condition: wokenAt ? 'wokenAt = :woken' : 'attribute_exists(pk) AND attribute_not_exists(wokenAt)',
     values: { ':woken': wokenAt },
   });
-  if (!ended)
-    await update(keys.template(id), { set: dueIn(id, 0), remove: ['poolLease'], condition: 'attribute_exists(pk)' });
+  if (!ended) await updateExisting(keys.template(id), { set: dueIn(id, 0), remove: ['poolLease'] });
 };
 
 export const isPaused = async (organization: string): Promise<boolean> =>

@@ -1,5 +1,5 @@
 import { type Key, keys as shared } from '#platform/store/keys.ts';
-import { get, put, update } from '#platform/store/table.ts';
+import { get, put, updateExisting } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 
@@ -17,14 +17,11 @@ export const getQuotas = async (organization: string): Promise<Quotas> =>
 
 /** Builds read quotas only if the template is marked. */
 export const markTemplate = ({ id }: Pick<Template, 'id'>): Promise<unknown> =>
-  update(keys.template(id), { set: { hasQuotas: true }, condition: 'attribute_exists(pk)' });
+  updateExisting(keys.template(id), { set: { hasQuotas: true } });
 
 /** Marks the organization first, for future templates; then the existing ones. Can be repeated. */
 const mark = async (organization: string): Promise<void> => {
-  await update(shared.organization(organization), {
-    set: { hasQuotas: true },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(shared.organization(organization), { set: { hasQuotas: true } });
   for (const template of await listTemplates(organization)) if (!template.hasQuotas) await markTemplate(template);
 };
 

@@ -1,4 +1,4 @@
-import { create, get, update } from '#platform/store/table.ts';
+import { create, get, updateExisting } from '#platform/store/table.ts';
 import type { Run } from '#run/run.ts';
 import { type Job, outcomeOf } from '../jobs.ts';
 import { keys } from '../keys.ts';
@@ -40,9 +40,9 @@ export const settleDryRun = async (dryRun: DryRun): Promise<{ dryRun: DryRun; ru
       outcome.error = error.message;
     }
   }
-  const completed = await update<DryRun>(keys.dryRun(dryRun.versionId, dryRun.jobId), {
+  const completed = await updateExisting<DryRun>(keys.dryRun(dryRun.versionId, dryRun.jobId), {
     set: { ...outcome, resources },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+    condition: 'attribute_not_exists(completedAt)',
   });
   return { dryRun: completed ?? (await dryRunById(dryRun.versionId, dryRun.jobId)) ?? dryRun, runs };
 };

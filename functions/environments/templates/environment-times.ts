@@ -1,6 +1,6 @@
 import { inBatches } from '#platform/store/batches.ts';
 import { dueIn } from '#platform/store/due.ts';
-import { update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { keys } from '../keys.ts';
 import { environmentsOf } from './records.ts';
 
@@ -20,16 +20,10 @@ export const lookSoon = async (
 ): Promise<void> => {
   const ids = await environmentsOf(templateId);
   const at = new Date().toISOString();
-  const isFree = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
   const look = async (id: string) => {
-    await update(keys.environment(id), {
-      set: { ...dueIn(id, soonSeconds), lastUsedAt: used ? at : undefined },
-      condition: isFree,
-    });
-    if (dormant) {
-      const condition = `${isFree} AND attribute_exists(dormantAt)`;
-      await update(keys.environment(id), { set: { dormantAt: at }, condition });
-    }
+    const key = keys.environment(id);
+    await updateRecord(key, { set: { ...dueIn(id, soonSeconds), lastUsedAt: used ? at : undefined } });
+    if (dormant) await updateRecord(key, { set: { dormantAt: at }, condition: 'attribute_exists(dormantAt)' });
   };
   await inBatches(ids, atOnce, look);
 };

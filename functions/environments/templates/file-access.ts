@@ -1,4 +1,4 @@
-import { update } from '#platform/store/table.ts';
+import { updateExisting } from '#platform/store/table.ts';
 import { rightsIn } from '../access.ts';
 import type { Call } from '../host/route.ts';
 import { keys } from '../keys.ts';
@@ -10,10 +10,7 @@ import { type File, getFile } from './files.ts';
 type Used = File & { homes?: Set<string> };
 
 export const noteUse = async (file: File, { organization, projectId }: { organization: string; projectId: string }) => {
-  await update(keys.file(file.id), {
-    add: { homes: new Set([`${organization} ${projectId}`]) },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.file(file.id), { add: { homes: new Set([`${organization} ${projectId}`]) } });
 };
 
 export const readableFile = async ({ principal }: Call, id: string): Promise<File | undefined> => {

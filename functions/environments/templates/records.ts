@@ -1,10 +1,10 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
-import { listNames, recordsAt } from '#platform/store/records.ts';
-import { batchGet, create, get, put, query, queryAll, update } from '#platform/store/table.ts';
+import { listNames, recordsAt, updateRecord } from '#platform/store/records.ts';
+import { batchGet, get, put, query, queryAll, updateExisting } from '#platform/store/table.ts';
 import {
   claimName,
-  createNamed,
+  createNamedRecord,
   findUnique,
   releaseName,
   rename,
@@ -105,10 +105,7 @@ const names: UniqueNames<Template> = {
 
 /** Undefined when the name is taken. */
 export const createTemplate = (template: Template): Promise<Template | undefined> =>
-  createNamed(names, template, async () => {
-    await create({ ...keys.template(template.id), ...template });
-    return template;
-  });
+  createNamedRecord(names, template, keys.template(template.id));
 
 export type TemplateChange = Partial<TemplateSettings & Pick<Template, 'name' | 'activeVersionId'>>;
 
@@ -118,10 +115,7 @@ export const updateTemplate = async (
 ): Promise<Template | 'name taken' | undefined> => {
   const changed = { ...template, name: change.name ?? template.name };
   return rename(names, template, changed, () =>
-    update<Template>(keys.template(template.id), {
-      set: { ...change, updatedAt: new Date().toISOString() },
-      condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-    }),
+    updateRecord<Template>(keys.template(template.id), { set: { ...change, updatedAt: new Date().toISOString() } }),
   );
 };
 
@@ -137,16 +131,13 @@ export const environmentsOf = async (id: string): Promise<string[]> =>
 
 /** Rules out new environments. Can be repeated. */
 export const markDeleted = async (template: Template): Promise<void> => {
-  await update(keys.template(template.id), {
-    set: { deletedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.template(template.id), { set: { deletedAt: new Date().toISOString() } });
   await put({ ...keys.deletedTemplate(template.organization, template.id) });
   await releaseName(names, template);
 };
 
 /** Undoes {@link markDeleted} when an environment was created in between. */
 export const unmarkDeleted = async (template: Template): Promise<void> => {
-  await update(keys.template(template.id), { remove: ['deletedAt'], condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.template(template.id), { remove: ['deletedAt'] });
   await claimName(names, template);
 };

@@ -1,6 +1,6 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { batchGet, create, get, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { claimName, findUnique, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
@@ -74,9 +74,9 @@ export const createVersion = async (version: Version): Promise<boolean> => {
 
 /** Assigns the version to a template; undefined when it belongs to another one. */
 export const adoptVersion = async (version: Version, templateId: string): Promise<Version | undefined> => {
-  const adopted = await update<Version>(keys.version(version.id), {
+  const adopted = await updateExisting<Version>(keys.version(version.id), {
     set: { templateId },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(templateId) OR templateId = :template)',
+    condition: 'attribute_not_exists(templateId) OR templateId = :template',
     values: { ':template': templateId },
   });
   if (!adopted) return undefined;
@@ -104,23 +104,17 @@ export const updateVersion = async (
   change: Partial<Pick<Version, 'name' | 'message'>>,
 ): Promise<Version | 'name taken' | undefined> => {
   const write = () =>
-    update<Version>(keys.version(version.id), {
-      set: { ...change, updatedAt: new Date().toISOString() },
-      condition: 'attribute_exists(pk)',
-    });
+    updateExisting<Version>(keys.version(version.id), { set: { ...change, updatedAt: new Date().toISOString() } });
   const changed = { ...version, name: change.name ?? version.name };
   return version.templateId ? rename(names, version, changed, write) : write();
 };
 
 export const setArchived = (id: string, archived: boolean): Promise<Version | undefined> =>
-  update<Version>(keys.version(id), {
-    set: { archived, updatedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<Version>(keys.version(id), { set: { archived, updatedAt: new Date().toISOString() } });
 
 /** Records the end of its import, once. */
 export const completeVersion = async (id: string, set: Partial<Version>): Promise<Version | undefined> =>
-  (await update<Version>(keys.version(id), {
+  (await updateExisting<Version>(keys.version(id), {
     set: { ...set, updatedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(completedAt)',
+    condition: 'attribute_not_exists(completedAt)',
   })) ?? (await getVersion(id));

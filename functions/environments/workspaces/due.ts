@@ -1,5 +1,5 @@
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
-import { update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import type { Build } from '../builds/records.ts';
 import { keys } from '../keys.ts';
 import type { Template } from '../templates/records.ts';
@@ -62,7 +62,7 @@ export const nextDue = (environment: Environment, template: Template, latest: Bu
 export const dueChange = (id: string, at: number | undefined): { set: Record<string, unknown>; remove: string[] } =>
   at === undefined ? { set: {}, remove: dueAttributes } : { set: dueIn(id, (at - Date.now()) / 1000), remove: [] };
 
-const isFree = 'attribute_exists(pk) AND attribute_not_exists(activeBuildId) AND attribute_not_exists(deletedAt)';
+const isFree = 'attribute_not_exists(activeBuildId)';
 
 /** Called after a change that affects the next action. The end of a build does the same. 1 write. */
 export const reschedule = async (
@@ -72,7 +72,7 @@ export const reschedule = async (
   at = nextDue(environment, template, latest),
 ): Promise<void> => {
   const { set, remove } = dueChange(environment.id, at);
-  await update(keys.environment(environment.id), {
+  await updateRecord(keys.environment(environment.id), {
     set: { ...set, scheduledAt: new Date().toISOString() },
     remove,
     condition: isFree,
@@ -81,5 +81,5 @@ export const reschedule = async (
 
 /** Postpones an environment that cannot be built now, so that others come first. 1 write. */
 export const postpone = async (id: string, seconds: number): Promise<void> => {
-  await update(keys.environment(id), { set: dueIn(id, seconds), condition: isFree });
+  await updateRecord(keys.environment(id), { set: dueIn(id, seconds), condition: isFree });
 };

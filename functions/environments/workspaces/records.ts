@@ -1,7 +1,7 @@
 import type { Due } from '#platform/store/due.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
-import { recordsAt } from '#platform/store/records.ts';
-import { create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { recordsAt, updateRecord } from '#platform/store/records.ts';
+import { create, get, put, queryAll, remove } from '#platform/store/table.ts';
 import { claimUnique, findUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { keys } from '../keys.ts';
 
@@ -104,10 +104,9 @@ export type EnvironmentChange = Partial<
 /** Removes attributes set to undefined. */
 export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> => {
   const remove = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  return update<Environment>(keys.environment(id), {
+  return updateRecord<Environment>(keys.environment(id), {
     set: { ...change, updatedAt: new Date().toISOString() },
     remove,
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 };
 

@@ -1,7 +1,7 @@
 import { type Key, keys } from './keys.ts';
-import { batchGet, get, queryAll } from './table.ts';
+import { batchGet, type Change, get, queryAll, updateExisting } from './table.ts';
 
-/** Reads of the records of one kind. A deletion of several steps begins with `deletedAt`, which hides the record. */
+/** Records by kind. A deletion of several steps begins with `deletedAt`, which hides the record. */
 
 interface Stored {
   id: string;
@@ -19,6 +19,13 @@ export const recordsAt = <R extends Stored>(keyOf: (id: string) => Key) => ({
   readAll: async (ids: Iterable<string>): Promise<R[]> =>
     (await batchGet<R & Key>([...new Set(ids)].map(keyOf))).filter(({ deletedAt }) => !deletedAt),
 });
+
+/** Changes a record; undefined if it does not exist or is being deleted, or the condition does not hold. */
+export const updateRecord = <R>(key: Key, { condition, ...change }: Change): Promise<R | undefined> =>
+  updateExisting<R>(key, {
+    ...change,
+    condition: `attribute_not_exists(deletedAt)${condition ? ` AND (${condition})` : ''}`,
+  });
 
 export interface Name {
   /** Of the record that has the name, or claims it. */

@@ -146,6 +146,10 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
   return unpacked<T>(done?.Attributes);
 };
 
+/** Changes an item; undefined if it does not exist, or the condition does not hold. */
+export const updateExisting = <T>(key: Key, { condition, ...change }: Change): Promise<T | undefined> =>
+  update<T>(key, { ...change, condition: `attribute_exists(pk)${condition ? ` AND (${condition})` : ''}` });
+
 /** True if the item existed (and the condition held). */
 export const remove = async (
   key: Key,

@@ -104,6 +104,17 @@ export const createNamed = <R extends { id: string }, T>(
 ): Promise<T | undefined> =>
   createUnique(names.key(record), record.id, bearsName(names, record), write, { others: names.others?.(record) });
 
+/** Creates a record with its name; undefined if the name is taken. 2 writes. */
+export const createNamedRecord = <R extends { id: string }>(
+  names: UniqueNames<R>,
+  record: R,
+  key: Key,
+): Promise<R | undefined> =>
+  createNamed(names, record, async () => {
+    await createItem({ ...key, ...record });
+    return record;
+  });
+
 /** Like `releaseUnique`. */
 export const releaseName = <R extends { id: string }>(names: UniqueNames<R>, record: R): Promise<boolean> =>
   releaseUnique(names.key(record), record.id);

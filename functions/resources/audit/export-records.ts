@@ -1,7 +1,7 @@
 import { dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { open, seal } from '#platform/store/secrets.ts';
-import { create, get, remove, update } from '#platform/store/table.ts';
+import { create, get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /** Export of an organization's audit trail to an HTTP endpoint, in numbered batches. */
@@ -53,12 +53,7 @@ export const setAuditExport = async (
   };
   await create({ ...key, ...first });
   const set = { url, headerNames, ...(sealedHeaders ? { sealedHeaders } : {}), ...dueIn(organization, 60) };
-  const updated = await update<AuditExport>(key, {
-    set,
-    remove: sealedHeaders ? [] : ['sealedHeaders'],
-    // It may be ended in between; a part of an item must not stay.
-    condition: 'attribute_exists(pk)',
-  });
+  const updated = await updateExisting<AuditExport>(key, { set, remove: sealedHeaders ? [] : ['sealedHeaders'] });
   return updated ?? first;
 };
 

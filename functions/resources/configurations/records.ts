@@ -1,7 +1,7 @@
 import { copyObject, type Peek, peekObject, presignUpload } from '#platform/store/bucket.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, query, update } from '#platform/store/table.ts';
+import { batchGet, create, get, put, query, update, updateExisting } from '#platform/store/table.ts';
 import { countOne, type Workspace } from '#resources/workspaces/records.ts';
 import { maxArchiveBytes } from '#run/limits.ts';
 import type { Ingress, Run } from '#run/run.ts';
@@ -169,9 +169,9 @@ export const getConfigurationVersion = (id: string, consistent = true): Promise<
 
 /** Makes it the workspace's current version, unless a newer one is current. Can be repeated. */
 export const becomeCurrent = async ({ id, workspaceId, createdAt: at }: ConfigurationVersion): Promise<void> => {
-  await update(keys.workspace(workspaceId), {
+  await updateExisting(keys.workspace(workspaceId), {
     set: { configuration: { id, at } },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(configuration) OR configuration.at < :at)',
+    condition: 'attribute_not_exists(configuration) OR configuration.at < :at',
     values: { ':at': at },
   });
 };
@@ -235,9 +235,9 @@ export const adoptConfigurationVersion = async (id: string): Promise<void> => {
   const version = await getConfigurationVersion(id);
   if (!version?.provisional) return;
   await becomeCurrent(version);
-  await update(keys.configurationVersion(id), {
+  await updateExisting(keys.configurationVersion(id), {
     set: { adoptedAt: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(adoptedAt)',
+    condition: 'attribute_not_exists(adoptedAt)',
   });
 };
 

@@ -1,5 +1,6 @@
 import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { update } from '#platform/store/table.ts';
 import { listAgentPoolIds } from '#resources/agents/pools/records.ts';
 import { callersIn } from '#resources/organizations/callers.ts';
@@ -24,10 +25,7 @@ const atOnce = 20;
 export const noteEverywhere = async (home: Home, version: number): Promise<void> => {
   const { name: organization } = home;
   // The organization first: tokens and members created meanwhile read it.
-  await update(keys.organization(organization), {
-    set: { ipAllowlists: version },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.organization(organization), { set: { ipAllowlists: version } });
   await inBatches(await callersIn(home), atOnce, (userId) => noteIpAllowlists({ userId, organization }, version));
   await inBatches(await listAgentPoolIds(organization), atOnce, (id) => noteIpAllowlistsOfTokens(id, version));
 };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { derivedId, hashSecret, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, update } from '#platform/store/table.ts';
+import { batchGet, create, get, put, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import { accepted, getMemberships } from '#resources/users/memberships.ts';
 import { getUsers } from '#resources/users/users.ts';
@@ -52,11 +52,7 @@ const change = (
   set: Partial<EmailRecipient>,
   changes: { add?: Record<string, number | Set<string>>; remove?: string[] } = {},
 ): Promise<EmailRecipient | undefined> =>
-  update<EmailRecipient>(keyOf(organization, email), {
-    set: { ...set, updatedAt: now() },
-    ...changes,
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<EmailRecipient>(keyOf(organization, email), { set: { ...set, updatedAt: now() }, ...changes });
 
 /** False when the organization has reached its daily limit. 1 write. */
 export const countEmail = async (organization: string): Promise<boolean> => {

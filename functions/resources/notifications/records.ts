@@ -1,8 +1,9 @@
 import type { DeliveryResponse } from '#platform/net/outbound/notification.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { batchGet, type Change, create, get, remove, update } from '#platform/store/table.ts';
+import { batchGet, type Change, create, get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Trigger } from '#run/notifications/kinds.ts';
 import type { DestinationType } from '#run/notifications/message.ts';
@@ -92,10 +93,9 @@ export const createNotification = async (
   const configuration: NotificationConfiguration = { ...settings, ...owner, id, createdAt: at, updatedAt: at };
   if (token) configuration.sealedToken = await seal(token, contextOf(configuration));
   // The owner first: a dangling id is harmless, but a configuration without a pointer would never be used.
-  const updated = await update(ownerKey(configuration), {
+  const updated = await updateRecord(ownerKey(configuration), {
     add: { notifications: new Set([id]) },
-    condition:
-      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(notifications) OR size(notifications) < :most)',
+    condition: 'attribute_not_exists(notifications) OR size(notifications) < :most',
     values: { ':most': maxNotifications },
   });
   if (!updated) {
@@ -119,18 +119,14 @@ export const updateNotification = async (
       ...(token ? { sealedToken: await seal(token, contextOf(configuration)) } : {}),
     },
     remove: token === null ? ['sealedToken'] : [],
-    condition: 'attribute_exists(pk)',
   };
-  return update<NotificationConfiguration>(keys.notification(configuration.id), asEdit(edit, editor));
+  return updateExisting<NotificationConfiguration>(keys.notification(configuration.id), asEdit(edit, editor));
 };
 
 /** Can be repeated. */
 export const deleteNotification = async (configuration: NotificationConfiguration): Promise<void> => {
   await remove(keys.notification(configuration.id));
-  await update(ownerKey(configuration), {
-    delete: { notifications: new Set([configuration.id]) },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(ownerKey(configuration), { delete: { notifications: new Set([configuration.id]) } });
 };
 
 /** Deletes the configurations of a deleted workspace, project or team. */
@@ -150,9 +146,9 @@ export const keepResponse = async (
     const before = await getNotification(id);
     if (!before) return undefined;
     const { deliveries, responses = [] } = before;
-    const updated = await update<NotificationConfiguration>(keys.notification(id), {
+    const updated = await updateExisting<NotificationConfiguration>(keys.notification(id), {
       set: { responses: [response, ...responses].slice(0, maxResponses), deliveries: (deliveries ?? 0) + 1 },
-      condition: deliveries ? 'deliveries = :deliveries' : 'attribute_exists(pk) AND attribute_not_exists(deliveries)',
+      condition: deliveries ? 'deliveries = :deliveries' : 'attribute_not_exists(deliveries)',
       values: deliveries ? { ':deliveries': deliveries } : {},
     });
     if (updated) return updated;

@@ -1,7 +1,8 @@
 import { asEdit, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { create } from '#platform/store/table.ts';
 import { claimUnique } from '#platform/store/unique-names.ts';
 import { withPoolUse } from '#resources/agents/pools/uses.ts';
 import { addProject } from '#resources/projects/records.ts';
@@ -53,6 +54,6 @@ export const updateOrganization = (
   editor: Editor,
 ): Promise<Organization | undefined> => {
   const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
-  const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
-  return withPoolUse(name, { from, to }, () => update<Organization>(keys.organization(name), edit));
+  const edit = asEdit({ set: change }, editor);
+  return withPoolUse(name, { from, to }, () => updateRecord<Organization>(keys.organization(name), edit));
 };

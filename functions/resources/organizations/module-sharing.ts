@@ -1,7 +1,8 @@
 import type { Consumers } from '#api/authority.ts';
 import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { get, update, updateExisting } from '#platform/store/table.ts';
 import type { ModuleSharing } from './module-sharing-record.ts';
 import { getOrganization, getOrganizations, type Organization } from './records.ts';
 
@@ -17,7 +18,6 @@ export const maxConsumers = 200;
 const atOnce = 20;
 
 const none: Consumers = new Set();
-const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
 
 const consumersIn = ({ globalModuleSharing, moduleConsumers }: ModuleSharing): Consumers =>
   globalModuleSharing ? 'every organization' : (moduleConsumers ?? none);
@@ -44,13 +44,10 @@ export const producersFor = async (consumer: Organization): Promise<Organization
 };
 
 const point = (consumer: string, producer: string) =>
-  update(keys.organization(consumer), { add: { moduleProducers: new Set([producer]) }, condition: alive });
+  updateRecord(keys.organization(consumer), { add: { moduleProducers: new Set([producer]) } });
 
 const unpoint = (consumer: string, producer: string) =>
-  update(keys.organization(consumer), {
-    delete: { moduleProducers: new Set([producer]) },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting(keys.organization(consumer), { delete: { moduleProducers: new Set([producer]) } });
 
 const listGlobally = (name: string, isListed: boolean) =>
   update(keys.globalModuleProducers, { [isListed ? 'add' : 'delete']: { names: new Set([name]) } });
@@ -65,10 +62,9 @@ export const shareModules = async (producer: Organization, consumers: Consumers)
   const after = new Set(isGlobal ? [] : consumers);
   if (isGlobal) await listGlobally(name, true);
   await inBatches([...after], atOnce, (consumer) => point(consumer, name));
-  const updated = await update<Organization>(keys.organization(name), {
+  const updated = await updateRecord<Organization>(keys.organization(name), {
     set: { globalModuleSharing: isGlobal, ...(after.size ? { moduleConsumers: after } : {}) },
     remove: after.size ? [] : ['moduleConsumers'],
-    condition: alive,
   });
   if (!isGlobal && globalModuleSharing) await listGlobally(name, false);
   await inBatches(
@@ -87,9 +83,6 @@ export const endModuleSharing = async (
   if (globalModuleSharing) await listGlobally(name, false);
   await inBatches([...(moduleConsumers ?? [])], atOnce, (consumer) => unpoint(consumer, name));
   await inBatches([...(moduleProducers ?? [])], atOnce, (producer) =>
-    update(keys.organization(producer), {
-      delete: { moduleConsumers: new Set([name]) },
-      condition: 'attribute_exists(pk)',
-    }),
+    updateExisting(keys.organization(producer), { delete: { moduleConsumers: new Set([name]) } }),
   );
 };

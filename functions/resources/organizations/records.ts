@@ -2,7 +2,8 @@ import { keyOfRenamed, noteName } from '#api/naming.ts';
 import type { Edited } from '#platform/store/edits.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import type { NameCounts } from '#platform/store/name-index.ts';
-import { batchGet, get, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { batchGet, get } from '#platform/store/table.ts';
 import { membershipsOf } from '#resources/users/memberships.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import type { Engine } from '#run/engine.ts';
@@ -151,24 +152,15 @@ export const listOrganizations = async (userId: string): Promise<Organization[]>
 
 /** Marks an organization as created by the operator; for organizations older than this mark. */
 export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
-  update<Organization>(keys.organization(name), {
-    set: { isOperators: true },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  updateRecord<Organization>(keys.organization(name), { set: { isOperators: true } });
 
 /** Once per organization: the page then shows environments. */
 export const noteTemplates = async ({ name, hasTemplates }: Organization): Promise<void> => {
   if (hasTemplates) return;
-  await update<Organization>(keys.organization(name), {
-    set: { hasTemplates: true },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord<Organization>(keys.organization(name), { set: { hasTemplates: true } });
 };
 
 /** Sets a flag once per organization; without it, change requests do not look for teams to notify. */
 export const noteTeamNotifications = async (name: string): Promise<void> => {
-  await update<Organization>(keys.organization(name), {
-    set: { teamsNotified: true },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord<Organization>(keys.organization(name), { set: { teamsNotified: true } });
 };

@@ -1,6 +1,7 @@
 import { inBatches } from '#platform/store/batches.ts';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { get, put, query, update } from '#platform/store/table.ts';
 import { claimUnique } from '#platform/store/unique-names.ts';
 import { noteOrganizationName } from '#resources/users/memberships.ts';
@@ -39,11 +40,10 @@ export const renameOrganization = async (
   const { name: key } = organization;
   if (!(await claimUnique(keys.organizationName(name), key, isNameTaken))) return 'name taken';
   if (name !== key) await put({ ...keys.renamedOrganization(name), key });
-  const renamed = await update<Organization>(keys.organization(key), {
+  const renamed = await updateRecord<Organization>(keys.organization(key), {
     set: { ...(name === key ? {} : { shownName: name }), ...dueIn(key, 60) },
     remove: name === key ? ['shownName'] : [],
     add: { names: new Set([name]) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
   if (!renamed) return undefined;
   await carryName(renamed);

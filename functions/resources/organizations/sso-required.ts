@@ -2,7 +2,7 @@ import { unprocessable } from '#api/errors.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { updateExisting } from '#platform/store/table.ts';
 import { getMembership, listMembers, type Membership, requireSso, roleOf } from '#resources/users/memberships.ts';
 import { getUser } from '#resources/users/users.ts';
 import type { Organization, OrganizationSettings } from './records.ts';
@@ -53,10 +53,7 @@ export const settleSso = async (
 const atOnce = 20;
 
 const forget = (userId: string, organization: string): Promise<unknown> =>
-  update<Membership>(keys.membership(userId, organization), {
-    remove: ['ssoRequired', 'breakGlass'],
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<Membership>(keys.membership(userId, organization), { remove: ['ssoRequired', 'breakGlass'] });
 
 /**
  * Copies the requirement to the memberships, so that authorization takes one read. 1 read and 1 write per member after

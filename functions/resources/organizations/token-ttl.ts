@@ -2,7 +2,8 @@ import { unprocessable } from '#api/errors.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import { inBatches } from '#platform/store/batches.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+
+import { updateRecord } from '#platform/store/records.ts';
 import { now } from '#platform/store/time.ts';
 import { limitTokens } from '#resources/users/memberships.ts';
 import { callersIn } from './callers.ts';
@@ -16,10 +17,7 @@ export const setTokenTtls = (
   { name, tokenTtls }: Organization,
   change: TtlPolicies['tokenTtls'],
 ): Promise<Organization | undefined> =>
-  update<Organization>(keys.organization(name), {
-    set: { tokenTtls: { ...tokenTtls, ...change } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  updateRecord<Organization>(keys.organization(name), { set: { tokenTtls: { ...tokenTtls, ...change } } });
 
 /** Policies as they are stored after a change. */
 export const changedTtls = (

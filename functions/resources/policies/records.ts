@@ -2,9 +2,9 @@ import { getObject, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { listNames, recordsAt } from '#platform/store/records.ts';
-import { create, remove, update } from '#platform/store/table.ts';
+import { remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamedRecord, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { EnforcementLevel, PolicyKind } from '#run/policies.ts';
 
 /** Individually managed policies (HCP API: policies). The policies of a versioned policy set are in its archive. */
@@ -45,10 +45,7 @@ export const createPolicy = async (
 ): Promise<Policy | undefined> => {
   const at = now();
   const policy: Policy = { ...settings, id: newId('pol'), createdAt: at, updatedAt: at };
-  return createNamed(names, policy, async () => {
-    await create({ ...keys.policy(policy.id), ...policy });
-    return policy;
-  });
+  return createNamedRecord(names, policy, keys.policy(policy.id));
 };
 
 /** @param change `uncompiled: undefined` if it compiles now. @returns undefined when the policy was deleted */
@@ -56,10 +53,9 @@ export const updatePolicy = (
   { id }: Pick<Policy, 'id'>,
   change: Partial<PolicySettings> | Pick<Policy, 'contentKey' | 'uncompiled'>,
 ): Promise<Policy | undefined> =>
-  update<Policy>(keys.policy(id), {
+  updateExisting<Policy>(keys.policy(id), {
     set: { ...change, updatedAt: now() },
     remove: 'uncompiled' in change && change.uncompiled === undefined ? ['uncompiled'] : [],
-    condition: 'attribute_exists(pk)',
   });
 
 /** Stores a source, which the policy does not have yet. Returns its key. */
@@ -82,10 +78,7 @@ export const deletePolicy = async (policy: Policy): Promise<void> => {
 /** Records whether the set contains the policy. */
 export const notePolicySets = async (id: string, setId: string, belongs: boolean): Promise<void> => {
   const member = { policySetIds: new Set([setId]) };
-  await update(keys.policy(id), {
-    ...(belongs ? { add: member } : { delete: member }),
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.policy(id), { ...(belongs ? { add: member } : { delete: member }) });
 };
 
 /** Ordered by name. */

@@ -3,8 +3,8 @@ import { dueIn } from '#platform/store/due.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys, type PolicyScope } from '#platform/store/keys.ts';
-import { listNames, recordsAt } from '#platform/store/records.ts';
-import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNames, recordsAt, updateRecord } from '#platform/store/records.ts';
+import { create, get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now, nowAfter } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -85,8 +85,6 @@ export type PolicySetSettings = Pick<
   | 'vcsRepo'
 >;
 
-const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-
 /** The version of the engine that the set requires; empty: any. */
 export const toolVersionOf = ({ policyToolVersion }: Pick<PolicySet, 'policyToolVersion'>): string =>
   policyToolVersion === 'latest' ? '' : (policyToolVersion ?? '');
@@ -98,7 +96,7 @@ const point = (scope: PolicyScope, setId: string) =>
   update(keys.policySetsOf(scope), { add: { ids: new Set([setId]) } });
 
 const unpoint = (scope: PolicyScope, setId: string) =>
-  update(keys.policySetsOf(scope), { delete: { ids: new Set([setId]) }, condition: 'attribute_exists(pk)' });
+  updateExisting(keys.policySetsOf(scope), { delete: { ids: new Set([setId]) } });
 
 const names: UniqueNames<PolicySet> = {
   key: ({ organization, name }) => keys.policySetName(organization, name),
@@ -130,8 +128,8 @@ export const updatePolicySet = async (
   const next = { ...set, ...change };
   const updated = await rename(names, set, next, async () => {
     if (isLookedForEverywhere(next)) await point({ organization: set.organization }, set.id);
-    const edit = asEdit({ set: { ...change, updatedAt: nowAfter(set.updatedAt) }, condition: alive }, editor);
-    return update<PolicySet>(keys.policySet(set.id), edit);
+    const edit = asEdit({ set: { ...change, updatedAt: nowAfter(set.updatedAt) } }, editor);
+    return updateRecord<PolicySet>(keys.policySet(set.id), edit);
   });
   return updated === 'name taken' ? undefined : updated;
 };
@@ -142,9 +140,9 @@ export const changeTagSelectors = async (
   tagSelectors: TagSelector[],
 ): Promise<PolicySet | undefined> => {
   if (tagSelectors.length) await point({ organization: set.organization }, set.id);
-  return update<PolicySet>(keys.policySet(set.id), {
+  return updateRecord<PolicySet>(keys.policySet(set.id), {
     set: { tagSelectors, updatedAt: nowAfter(set.updatedAt) },
-    condition: `${alive} AND updatedAt = :seen`,
+    condition: 'updatedAt = :seen',
     values: { ':seen': set.updatedAt },
   });
 };
@@ -163,20 +161,16 @@ export const relate = async (set: PolicySet, to: Related, ids: string[]): Promis
     const scope = scopeOf(to, id);
     return scope ? point(scope, set.id) : notePolicySets(id, set.id, true);
   });
-  return update<PolicySet>(keys.policySet(set.id), {
+  return updateRecord<PolicySet>(keys.policySet(set.id), {
     set: { updatedAt: now() },
     add: { [to]: new Set(ids) },
-    condition: `${alive} AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
+    condition: `attribute_not_exists(${to}) OR size(${to}) <= :room`,
     values: { ':room': maxRelated[to] - ids.length },
   });
 };
 
 const removeIds = (setId: string, from: Related, ids: string[]) =>
-  update<PolicySet>(keys.policySet(setId), {
-    set: { updatedAt: now() },
-    delete: { [from]: new Set(ids) },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<PolicySet>(keys.policySet(setId), { set: { updatedAt: now() }, delete: { [from]: new Set(ids) } });
 
 export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: string[]): Promise<void> => {
   if (ids.length === 0) return;
@@ -187,7 +181,7 @@ export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: s
 /** Deletes the set with its parameters; existing runs keep their frozen copy. */
 export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   const key = keys.policySet(set.id);
-  await update(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) } });
   const related = Object.keys(maxRelated) as Related[];
   for (const to of related) {
     await inBatches([...(set[to] ?? [])], atOnce, (id) => {

@@ -1,6 +1,7 @@
 import { getLargeObject, getObject, getObjectUpTo, presignUpload, putObject } from '#platform/store/bucket.ts';
 import { hashSecret as digestOf, newId } from '#platform/store/id.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { batchGet, create, get, queryAll, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Compile } from './content.ts';
@@ -43,10 +44,9 @@ const keep = async (version: PolicySetVersion): Promise<PolicySetVersion | undef
   const { id, policySetId, createdAt } = version;
   await create({ ...keys.policySetVersion(id), ...version });
   await create({ ...keys.versionOfPolicySet(policySetId, createdAt, id), policySetVersionId: id });
-  const alive = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-  const noted = await update<PolicySet>(keys.policySet(policySetId), {
+  const noted = await updateRecord<PolicySet>(keys.policySet(policySetId), {
     set: { newestVersionId: id, newestVersionAt: createdAt, updatedAt: now() },
-    condition: `${alive} AND (attribute_not_exists(newestVersionAt) OR newestVersionAt <= :at)`,
+    condition: 'attribute_not_exists(newestVersionAt) OR newestVersionAt <= :at',
     values: { ':at': createdAt },
   });
   return noted || (await getPolicySet(policySetId)) ? version : undefined;
@@ -141,14 +141,13 @@ const ingest = async (
 
 /** Makes it the set's current version, unless a newer one is current. Can be repeated. */
 const makeCurrent = (version: PolicySetVersion): Promise<PolicySet | undefined> =>
-  update<PolicySet>(keys.policySet(version.policySetId), {
+  updateRecord<PolicySet>(keys.policySet(version.policySetId), {
     set: {
       currentVersionId: version.id,
       currentVersionAt: version.createdAt,
       currentPolicyCount: version.policyCount,
     },
-    condition:
-      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(currentVersionAt) OR currentVersionAt <= :at)',
+    condition: 'attribute_not_exists(currentVersionAt) OR currentVersionAt <= :at',
     values: { ':at': version.createdAt },
   });
 

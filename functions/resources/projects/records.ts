@@ -13,7 +13,7 @@ import {
 } from '#platform/store/name-index.ts';
 import { recordsAt } from '#platform/store/records.ts';
 import type { Paging, ScanResult } from '#platform/store/scan.ts';
-import { create, get, query, remove, update } from '#platform/store/table.ts';
+import { create, get, query, remove, updateExisting } from '#platform/store/table.ts';
 import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { Tag } from './tags.ts';
@@ -143,10 +143,12 @@ export const updateProject = async (
     const name = keys.projectName(project.organization, change.name as string);
     if (!(await create({ ...name, projectId: project.id, name: change.name }))) return undefined;
   }
-  const edit = asEdit({ set: change, condition: 'attribute_exists(pk)' }, editor);
+  const edit = asEdit({ set: change }, editor);
   const { defaultAgentPoolId: from } = project;
   const to = 'defaultAgentPoolId' in change ? change.defaultAgentPoolId : from;
-  const updated = await withPoolUse(project.id, { from, to }, () => update<Project>(keys.project(project.id), edit));
+  const updated = await withPoolUse(project.id, { from, to }, () =>
+    updateExisting<Project>(keys.project(project.id), edit),
+  );
   if (renamed) {
     await remove(keys.projectName(project.organization, updated ? project.name : (change.name as string)));
     await countNames(project.organization, 'project', 0);

@@ -1,8 +1,8 @@
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
-import { create, remove, update } from '#platform/store/table.ts';
+import { listNamed, listNames, recordsAt, updateRecord } from '#platform/store/records.ts';
+import { create, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { createNamed, findUnique, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Organization } from '#resources/organizations/records.ts';
@@ -82,10 +82,7 @@ export const createProviderSet = async (
   };
   return createNamed(names, set, async () => {
     // Without this flag, runs of the organization do not read provider sets.
-    if (!hasProviderSets) {
-      const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-      await update(keys.organization(organization), { set: { hasProviderSets: true }, condition });
-    }
+    if (!hasProviderSets) await updateRecord(keys.organization(organization), { set: { hasProviderSets: true } });
     await create({ ...keys.providerSet(set.id), ...set });
     return set;
   });
@@ -105,10 +102,9 @@ export const updateProviderSet = async (
   const edit = {
     set: { ...settings, ...Object.fromEntries(filled), updatedAt: now() },
     remove: next.global ? ['workspaceIds', 'projectIds'] : emptied,
-    condition: 'attribute_exists(pk)',
   };
   const updated = await rename(names, set, next, () =>
-    update<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor)),
+    updateExisting<ProviderSet>(keys.providerSet(set.id), asEdit(edit, editor)),
   );
   return updated === 'name taken' ? undefined : updated;
 };
@@ -123,11 +119,7 @@ export const addTargets = (id: string, to: Targets, ids: string[]): Promise<Prov
   });
 
 export const removeTargets = (id: string, from: Targets, ids: string[]): Promise<ProviderSet | undefined> =>
-  update<ProviderSet>(keys.providerSet(id), {
-    set: { updatedAt: now() },
-    delete: { [from]: new Set(ids) },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<ProviderSet>(keys.providerSet(id), { set: { updatedAt: now() }, delete: { [from]: new Set(ids) } });
 
 /** Removes a deleted workspace or project from the sets that name it. As {@link listProviderSets}, and 1 write per such set. */
 export const leaveProviderSets = async (organization: string, from: Targets, id: string): Promise<void> => {

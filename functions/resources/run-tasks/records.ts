@@ -3,7 +3,7 @@ import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { type Change, create, put, remove, update } from '#platform/store/table.ts';
+import { type Change, create, put, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -121,9 +121,8 @@ export const updateTask = async (
     const edit: Change = {
       set: { ...change, updatedAt: now(), ...(hmacKey ? { sealedKey: await seal(hmacKey, contextOf(task)) } : {}) },
       remove: hmacKey === null ? ['sealedKey'] : [],
-      condition: 'attribute_exists(pk)',
     };
-    const written = await update<Task>(keys.task(task.id), asEdit(edit, editor));
+    const written = await updateExisting<Task>(keys.task(task.id), asEdit(edit, editor));
     if (written && !written.global.enabled) await remove(keys.globalTask(task.organization, task.id));
     return written;
   });

@@ -1,7 +1,7 @@
 import { environment } from '#platform/environment.ts';
 import { hashSecret, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { get, update } from '#platform/store/table.ts';
+import { get, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { type Attempt, notSuperseded, orderOf } from '#run/attempts.ts';
 import type { TaskStage } from '#run/check-record.ts';
@@ -162,7 +162,7 @@ export const awaitResult = async (
 export const acknowledgeResult = async (result: TaskResult): Promise<void> => {
   const key = keyOf(result.id) as Key;
   const at = now();
-  await update(key, { set: { acknowledgedAt: at }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { acknowledgedAt: at } });
   await update(key, {
     set: { status: 'running', updatedAt: at, 'statusTimestamps.running-at': at },
     condition: 'status = :pending',

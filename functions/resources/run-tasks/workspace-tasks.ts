@@ -1,6 +1,6 @@
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, put, query, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, get, put, query, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import type { TaskStage } from '#run/check-record.ts';
@@ -70,10 +70,7 @@ export const updateWorkspaceTask = (
   { workspaceId, id }: WorkspaceTask,
   change: Partial<WorkspaceTaskSettings>,
 ): Promise<WorkspaceTask | undefined> =>
-  update<WorkspaceTask>(keys.workspaceTask(workspaceId, id), {
-    set: { ...change, updatedAt: now() },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<WorkspaceTask>(keys.workspaceTask(workspaceId, id), { set: { ...change, updatedAt: now() } });
 
 export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: WorkspaceTask): Promise<void> => {
   await remove(keys.workspaceTask(workspaceId, id));

@@ -1,6 +1,7 @@
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { type Change, create, get, remove, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { type Change, create, get, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 
@@ -24,7 +25,7 @@ export const getConfiguration = (id: string): Promise<ScimConfiguration | undefi
 
 /** Sign-ins follow no groups of the issuer while the organization has a configuration (sign-in/groups.ts). */
 const note = ({ name }: Pick<Organization, 'name'>, change: Change): Promise<unknown> =>
-  update(keys.organization(name), { ...change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' });
+  updateRecord(keys.organization(name), change);
 
 /** Undefined when the organization has one. */
 export const createConfiguration = async (home: Organization): Promise<ScimConfiguration | undefined> => {
@@ -42,10 +43,7 @@ export const createConfiguration = async (home: Organization): Promise<ScimConfi
 
 /** Takes effect at once. Undefined when it is deleted. */
 export const enableConfiguration = (id: string, enabled: boolean): Promise<ScimConfiguration | undefined> =>
-  update<ScimConfiguration>(keys.scimConfiguration(id), {
-    set: { enabled, updatedAt: now() },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<ScimConfiguration>(keys.scimConfiguration(id), { set: { enabled, updatedAt: now() } });
 
 /** Its users and groups are removed before it (removal.ts). Can be repeated. */
 export const deleteConfiguration = async (home: Pick<Organization, 'name' | 'externalId'>): Promise<void> => {

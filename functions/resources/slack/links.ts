@@ -1,5 +1,5 @@
 import { keys } from '#platform/store/keys.ts';
-import { get, put, remove, update } from '#platform/store/table.ts';
+import { get, put, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getMembership, type Membership, membershipsOf } from '#resources/users/memberships.ts';
 import type { SlackLink } from './link-record.ts';
@@ -27,9 +27,9 @@ export const linkAccount = async (
   await put({ ...key, userId });
   if (before && before.userId !== userId) await dropLink(organization, before.userId, account);
   const link: SlackLink = { teamId: account.teamId, userId: account.userId, linkedAt: now() };
-  const linked = await update<Membership>(keys.membership(userId, organization), {
+  const linked = await updateExisting<Membership>(keys.membership(userId, organization), {
     set: { slack: link },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(invitation)',
+    condition: 'attribute_not_exists(invitation)',
   });
   return linked?.slack;
 };

@@ -1,7 +1,7 @@
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { openCached, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { create, get, put, remove, update } from '#platform/store/table.ts';
+import { create, get, put, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 
@@ -84,9 +84,8 @@ export const changeSlackApp = async (
   settings: SlackAppSettings,
   secrets: Partial<SlackSecrets>,
 ): Promise<SlackApp | undefined> =>
-  update<SlackApp>(keys.slackApp(organization), {
+  updateExisting<SlackApp>(keys.slackApp(organization), {
     set: { ...settings, ...(await sealed(organization, secrets)), updatedAt: now() },
-    condition: 'attribute_exists(pk)',
   });
 
 /** Ends all links: a later app accepts only newer ones (links.ts). Can be repeated. */

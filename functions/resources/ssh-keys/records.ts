@@ -1,9 +1,9 @@
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { recordsAt } from '#platform/store/records.ts';
+import { recordsAt, updateRecord } from '#platform/store/records.ts';
 import { open, type SecretContext, seal } from '#platform/store/secrets.ts';
-import { create, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, put, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 
@@ -68,12 +68,8 @@ export const updateSshKey = async (
   { name, value }: { name?: string; value?: string },
   editor: Editor,
 ): Promise<SshKey | undefined> => {
-  const set = {
-    ...(name === undefined ? {} : { name }),
-    ...(value === undefined ? {} : { sealedValue: await seal(value, contextOf(key)) }),
-  };
-  const edit = { set, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
-  return update<SshKey>(keys.sshKey(key.id), asEdit(edit, editor));
+  const set = { name, sealedValue: value === undefined ? undefined : await seal(value, contextOf(key)) };
+  return updateRecord<SshKey>(keys.sshKey(key.id), asEdit({ set }, editor));
 };
 
 /** The private key; undefined when it was deleted. 1 read, 1 KMS request. */
@@ -102,12 +98,10 @@ export const assignSshKey = async (
   sshKeyId: string | null,
 ): Promise<Workspace | undefined> => {
   if (sshKeyId) await put({ ...keys.sshKeyUse(sshKeyId, workspaceId), workspaceId });
-  const condition = 'attribute_exists(pk) AND attribute_not_exists(deletedAt)';
-  const updatedAt = now();
-  const updated = await update<Workspace>(
-    keys.workspace(workspaceId),
-    sshKeyId ? { set: { sshKeyId, updatedAt }, condition } : { set: { updatedAt }, remove: ['sshKeyId'], condition },
-  );
+  const updated = await updateRecord<Workspace>(keys.workspace(workspaceId), {
+    set: { sshKeyId: sshKeyId ?? undefined, updatedAt: now() },
+    remove: sshKeyId ? [] : ['sshKeyId'],
+  });
   if (updated && former && former !== sshKeyId) await leave(former, workspaceId);
   if (!sshKeyId || (updated && (await getSshKey(sshKeyId)))) return updated;
   // Deleted concurrently.
@@ -131,7 +125,7 @@ export const leaveSshKey = ({ id, sshKeyId }: Pick<Workspace, 'id' | 'sshKeyId'>
 /** Removes the key from its workspaces too. Can be repeated. */
 export const deleteSshKey = async ({ id, organization }: SshKey): Promise<void> => {
   const key = keys.sshKey(id);
-  await update(key, { set: { deletedAt: now() }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { deletedAt: now() } });
   for (const { workspaceId } of await queryAll<Use>({ pk: key.pk, prefix: 'USE#' })) {
     await forget(workspaceId, id);
     await leave(id, workspaceId);

@@ -1,6 +1,6 @@
 import { putObject } from '#platform/store/bucket.ts';
 import { type Key, keys, objects } from '#platform/store/keys.ts';
-import { query, update } from '#platform/store/table.ts';
+import { query, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import { jsonKey } from './json.ts';
@@ -102,7 +102,7 @@ export const purgeState = async (version: StateVersion): Promise<StateVersion | 
     ...(uploadKey ? [uploadKey] : []),
   ];
   for (const key of objectKeys) await putObject(key, '');
-  await update(keys.stateVersion(id), { remove: ['summary'], condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.stateVersion(id), { remove: ['summary'] });
   return purged ?? version;
 };
 

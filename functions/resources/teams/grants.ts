@@ -2,7 +2,7 @@ import type { Reach } from '#api/permissions/grants.ts';
 import type { ProjectGrant, TeamAccess, WorkspaceGrant } from '#api/permissions/team-access.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { create, get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 
 /**
  * Grants of teams on workspaces and projects. The items of workspaces and projects hold the effective grants
@@ -44,9 +44,9 @@ const pathOf = (teamId: string) => `teamAccess.${teamId}`;
  * deleted.
  */
 const enter = async (on: On, teamId: string, grant: WorkspaceGrant | ProjectGrant) =>
-  (await update(keyOf(on), {
+  (await updateExisting(keyOf(on), {
     set: { teamAccess: { [teamId]: grant } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(teamAccess)',
+    condition: 'attribute_not_exists(teamAccess)',
   })) ??
   update(keyOf(on), {
     set: { [pathOf(teamId)]: grant },

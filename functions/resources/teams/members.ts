@@ -1,5 +1,5 @@
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, get, remove, update } from '#platform/store/table.ts';
+import { batchGet, get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { joinTeam, leaveTeam } from '#resources/users/memberships.ts';
 
 /**
@@ -60,7 +60,7 @@ export const removeFromTeam = async (team: TeamOf, userId: string): Promise<bool
   const change = { delete: { userIds: new Set([userId]) } };
   if (!team.owners) {
     await leaveTeam(team, userId);
-    await update(key, { ...change, condition: 'attribute_exists(pk)' });
+    await updateExisting(key, change);
     return true;
   }
   const left = await update(key, {

@@ -2,8 +2,8 @@ import { dueIn } from '#platform/store/due.ts';
 import { asEdit, type Editor } from '#platform/store/edits.ts';
 import { derivedId, newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { listNames, recordsAt } from '#platform/store/records.ts';
-import { create, remove, update } from '#platform/store/table.ts';
+import { listNames, recordsAt, updateRecord } from '#platform/store/records.ts';
+import { create, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { claimName, createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { forgetGroup as forgetScimGroup } from '#resources/scim/groups/items.ts';
@@ -60,8 +60,7 @@ export const updateTeam = async (
   const updated = await rename(names, team, next, async () => {
     const regrouped = next.ssoTeamId !== team.ssoTeamId;
     if (regrouped) await indexGroup(team, next.ssoTeamId);
-    const edit = asEdit({ set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' }, editor);
-    const written = await update<Team>(keys.team(team.id), edit);
+    const written = await updateRecord<Team>(keys.team(team.id), asEdit({ set: change }, editor));
     if (regrouped) await forgetGroup(team, written ? team.ssoTeamId : next.ssoTeamId);
     return written;
   });
@@ -76,7 +75,7 @@ export const deleteTeam = async (
   team: Pick<Team, 'id' | 'organization' | 'name' | 'ssoTeamId' | 'notifications' | 'scim'>,
 ): Promise<void> => {
   const key = keys.team(team.id);
-  await update(key, { set: { deletedAt: now(), ...dueIn(team.id, 60) }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { deletedAt: now(), ...dueIn(team.id, 60) } });
   await Promise.all([...(team.notifications ?? [])].map((id) => remove(keys.notification(id))));
   await closeTeamAccount(team);
   await forgetGroup(team, team.ssoTeamId);

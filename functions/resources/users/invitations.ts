@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, put, update } from '#platform/store/table.ts';
+import { create, get, put, updateExisting } from '#platform/store/table.ts';
 import { moveScimUser } from '#resources/scim/users/account-link.ts';
 import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
 import { getTeams } from '#resources/teams/records.ts';
@@ -41,8 +41,7 @@ export const invitedUser = async (email: string): Promise<User | undefined> => {
 export const acceptInvitation = async (user: User, username: string): Promise<User> => {
   const named = await takeFreeUsername(user, username);
   for (const membership of await membershipsAndInvitationsOf(user.id)) await acceptMembership(membership);
-  const accepted = { remove: ['invitedAt'], condition: 'attribute_exists(pk)' };
-  return (await update<User>(keys.user(user.id), accepted)) ?? named;
+  return (await updateExisting<User>(keys.user(user.id), { remove: ['invitedAt'] })) ?? named;
 };
 
 /** Transfers the invitations of an invited user to the existing user to whom the address belongs. */

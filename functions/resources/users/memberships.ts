@@ -1,7 +1,7 @@
 import type { Role } from '#api/permissions/granted.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { batchGet, create, get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import type { SlackLink } from '#resources/slack/link-record.ts';
 import { identitiesOf } from './identities.ts';
@@ -155,11 +155,10 @@ export const requireSso = async (
   exempt: string | null | undefined,
 ): Promise<void> => {
   const linked = userId === exempt || (await identitiesOf(userId)).length > 0;
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     ...(userId === exempt
       ? { set: { breakGlass: true }, remove: ['ssoRequired'] }
       : { set: { ssoRequired: linked ? 'linked' : 'unlinked' }, remove: ['breakGlass'] }),
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -174,9 +173,8 @@ export const boundTokens = async (
 ): Promise<void> => {
   if (minutes !== null && (await identitiesOf(userId)).length === 0) return;
   const until = minutes === null ? undefined : new Date(Date.now() + minutes * 60_000).toISOString();
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     ...(until === undefined ? { remove: ['tokensUntil'] } : { set: { tokensUntil: until } }),
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -188,9 +186,8 @@ export const limitTokens = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   limits: TokenLimits | undefined,
 ): Promise<void> => {
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     ...(limits ? { set: { tokenLimits: limits } } : { remove: ['tokenLimits'] }),
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -199,9 +196,8 @@ export const noteOrganizationName = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   name: string | null,
 ): Promise<void> => {
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     ...(name === null ? { remove: ['organizationName'] } : { set: { organizationName: name } }),
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -210,9 +206,8 @@ export const setUserTokens = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   enabled: boolean,
 ): Promise<void> => {
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     ...(enabled ? { remove: ['withoutUserTokens'] } : { set: { withoutUserTokens: true } }),
-    condition: 'attribute_exists(pk)',
   });
 };
 
@@ -224,10 +219,7 @@ export const noteIpAllowlists = async (
   { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
   version: number,
 ): Promise<void> => {
-  await update<Membership>(keys.membership(userId, organization), {
-    set: { ipAllowlists: version },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting<Membership>(keys.membership(userId, organization), { set: { ipAllowlists: version } });
 };
 
 /** Does nothing when a later version was noted meanwhile. */
@@ -244,10 +236,7 @@ export const forgetIpAllowlists = async (
 
 /** Makes the invitation a membership. Undefined when it was ended. */
 export const acceptMembership = ({ userId, organization }: Membership): Promise<Membership | undefined> =>
-  update<Membership>(keys.membership(userId, organization), {
-    remove: ['invitation'],
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<Membership>(keys.membership(userId, organization), { remove: ['invitation'] });
 
 /** Writes the pointers by which lists and ids find the membership. */
 export const indexMember = async ({ organization, userId }: Membership): Promise<void> => {
@@ -263,18 +252,16 @@ interface OfTeam {
 
 /** Takes effect at once. Undefined when the user is not a member. */
 export const joinTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
-  update<Membership>(keys.membership(userId, team.organization), {
+  updateExisting<Membership>(keys.membership(userId, team.organization), {
     add: { teams: new Set([team.id]) },
     set: team.owners ? { roles: ['owner'] } : {},
-    condition: 'attribute_exists(pk)',
   });
 
 /** Takes effect at once. Undefined when the user is not a member. */
 export const leaveTeam = (team: OfTeam, userId: string): Promise<Membership | undefined> =>
-  update<Membership>(keys.membership(userId, team.organization), {
+  updateExisting<Membership>(keys.membership(userId, team.organization), {
     delete: { teams: new Set([team.id]) },
     set: team.owners ? { roles: ['member'] } : {},
-    condition: 'attribute_exists(pk)',
   });
 
 /** Takes effect at once. The caller removes the user from the teams. */

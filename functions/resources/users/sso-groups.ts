@@ -1,6 +1,6 @@
 import { hashSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, update } from '#platform/store/table.ts';
+import { batchGet, update, updateExisting } from '#platform/store/table.ts';
 import type { Team } from '#resources/teams/team.ts';
 
 /**
@@ -21,8 +21,7 @@ export const indexGroup = async ({ id }: Pick<Team, 'id'>, group: string | null)
 
 /** Call after changing the team's group. */
 export const forgetGroup = async ({ id }: Pick<Team, 'id'>, group: string | null): Promise<void> => {
-  if (group !== null)
-    await update(keyOf(group), { delete: { teamIds: new Set([id]) }, condition: 'attribute_exists(pk)' });
+  if (group !== null) await updateExisting(keyOf(group), { delete: { teamIds: new Set([id]) } });
 };
 
 /** Ids of teams that may map one of the groups. 1 read per 100 groups. */

@@ -1,7 +1,7 @@
 import type { CallerKind } from '#api/permissions/principal.ts';
 import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, type Change, create, get, queryAll, remove, update } from '#platform/store/table.ts';
+import { batchGet, type Change, create, get, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 
 /**
  * `session` belongs to a user signed in on the web page. `team` and `organization` act as an account of their own,
@@ -147,9 +147,9 @@ export const findAgentToken = async (secret: string): Promise<Token | undefined>
  */
 export const claimPurpose = async (token: Token, secret: string, purpose: AgentPurpose): Promise<boolean> => {
   if (token.purpose) return token.purpose === purpose;
-  const claimed = await update(keys.token(hashSecret(secret)), {
+  const claimed = await updateExisting(keys.token(hashSecret(secret)), {
     set: { purpose },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(purpose) OR purpose = :purpose)',
+    condition: 'attribute_not_exists(purpose) OR purpose = :purpose',
     values: { ':purpose': purpose },
   });
   return claimed !== undefined;
@@ -163,9 +163,9 @@ export const recordTokenUse = async (token: Token, secret: string): Promise<void
   const now = new Date().toISOString();
   const before = new Date(Date.now() - notedMs).toISOString();
   if (token.lastUsedAt !== undefined && token.lastUsedAt > before) return;
-  await update(keys.token(hashSecret(secret)), {
+  await updateExisting(keys.token(hashSecret(secret)), {
     set: { lastUsedAt: now },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(lastUsedAt) OR lastUsedAt <= :before)',
+    condition: 'attribute_not_exists(lastUsedAt) OR lastUsedAt <= :before',
     values: { ':before': before },
   });
 };
@@ -196,12 +196,12 @@ const inOrder = (tokens: Token[]): Token[] => tokens.sort((a, b) => (a.createdAt
 
 const changeTokensOf = async (userId: string, change: Change): Promise<void> => {
   const entries = await entriesOf(userId);
-  await Promise.all(entries.map(({ hash }) => update(keys.token(hash), change)));
+  await Promise.all(entries.map(({ hash }) => updateExisting(keys.token(hash), change)));
 };
 
 /** Starts the address checks for the pool's agents, as noteIpAllowlists does for members (memberships.ts). */
 export const noteIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
-  changeTokensOf(poolId, { set: { ipAllowlists: version }, condition: 'attribute_exists(pk)' });
+  changeTokensOf(poolId, { set: { ipAllowlists: version } });
 
 /** Does nothing when a later version was noted meanwhile. */
 export const forgetIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>

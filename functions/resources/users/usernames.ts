@@ -1,6 +1,6 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, update } from '#platform/store/table.ts';
+import { create, get, updateExisting } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 
 /**
@@ -30,18 +30,14 @@ const claim = async (name: string, userId: string): Promise<boolean> =>
 
 /** Adds the name to the user's reserved names, within the limit. */
 const reserve = (userId: string, name: string): Promise<User | undefined> =>
-  update<User>(keys.user(userId), {
+  updateExisting<User>(keys.user(userId), {
     add: { usernames: new Set([name]) },
-    condition:
-      'attribute_exists(pk) AND (attribute_not_exists(usernames) OR size(usernames) < :most OR contains(usernames, :name))',
+    condition: 'attribute_not_exists(usernames) OR size(usernames) < :most OR contains(usernames, :name)',
     values: { ':most': maxUsernames, ':name': name },
   });
 
 const release = (userId: string, name: string): Promise<User | undefined> =>
-  update<User>(keys.user(userId), {
-    delete: { usernames: new Set([name]) },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<User>(keys.user(userId), { delete: { usernames: new Set([name]) } });
 
 /** Gives the user this name. 2 or 3 writes; can be repeated. */
 export const takeUsername = async (
@@ -55,7 +51,7 @@ export const takeUsername = async (
     await release(id, name);
     return 'taken';
   }
-  const named = await update<User>(keys.user(id), { set: { username: username }, condition: 'attribute_exists(pk)' });
+  const named = await updateExisting<User>(keys.user(id), { set: { username: username } });
   return named ?? 'taken';
 };
 

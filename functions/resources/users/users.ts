@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { batchGet, create, get, update, updateExisting } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
 
@@ -39,16 +39,12 @@ export const confirmEmail = async (
   email: string,
 ): Promise<User | undefined> => {
   const isEntered = unconfirmedEmail !== undefined && foldCase(unconfirmedEmail) === foldCase(email);
-  return update<User>(keys.user(id), {
-    set: { email },
-    remove: isEntered ? ['unconfirmedEmail'] : [],
-    condition: 'attribute_exists(pk)',
-  });
+  return updateExisting<User>(keys.user(id), { set: { email }, remove: isEntered ? ['unconfirmedEmail'] : [] });
 };
 
 /** Stores an address that the user entered; it counts once the issuer verifies it. */
 export const enterEmail = (id: string, unconfirmedEmail: string): Promise<User | undefined> =>
-  update<User>(keys.user(id), { set: { unconfirmedEmail }, condition: 'attribute_exists(pk)' });
+  updateExisting<User>(keys.user(id), { set: { unconfirmedEmail } });
 
 /** Removes the user's address after it was verified for another user. */
 export const loseEmail = async ({ id, email }: Pick<User, 'id' | 'email'>): Promise<void> => {
@@ -61,8 +57,7 @@ export const loseEmail = async ({ id, email }: Pick<User, 'id' | 'email'>): Prom
 
 /** @param until undefined ends it */
 export const setSiteAdmin = async (id: string, until: string | undefined): Promise<void> => {
-  await update<User>(keys.user(id), {
+  await updateExisting<User>(keys.user(id), {
     ...(until === undefined ? { remove: ['siteAdminUntil'] } : { set: { siteAdminUntil: until } }),
-    condition: 'attribute_exists(pk)',
   });
 };

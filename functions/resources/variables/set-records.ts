@@ -4,8 +4,8 @@ import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { countNames } from '#platform/store/name-index.ts';
-import { recordsAt } from '#platform/store/records.ts';
-import { create, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { recordsAt, updateRecord } from '#platform/store/records.ts';
+import { create, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { queryTogether } from '#platform/store/together.ts';
 import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
@@ -80,15 +80,8 @@ export const updateVariableSet = async (
   const updated = await rename(names, set, next, async () => {
     const pointer = keys.globalVariableSet(set.organization, set.id);
     if (next.global && !set.global) await put({ ...pointer, variableSetId: set.id });
-    const edit = asEdit(
-      {
-        set: { ...change, updatedAt: now() },
-        remove: next.global ? ['workspaceIds', 'projectIds'] : [],
-        condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-      },
-      editor,
-    );
-    const written = await update<VariableSet>(keys.variableSet(set.id), edit);
+    const edit = { set: { ...change, updatedAt: now() }, remove: next.global ? ['workspaceIds', 'projectIds'] : [] };
+    const written = await updateRecord<VariableSet>(keys.variableSet(set.id), asEdit(edit, editor));
     if (written && !next.global && set.global) await remove(pointer);
     if (written && next.global) await removePointers(set);
     return written;
@@ -110,7 +103,7 @@ const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf
 /** Deletes the set with its variables; existing runs keep their copies. */
 export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   const key = keys.variableSet(set.id);
-  await update(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) } });
   await removePointers(set);
   await remove(keys.globalVariableSet(set.organization, set.id));
   if (set.projectId) await remove(keys.ownVariableSet(set.projectId, set.id));
@@ -143,19 +136,15 @@ export const applyVariableSet = async (
 
 /** Undefined when the set is deleted or the limit would be exceeded. */
 export const addIds = (setId: string, to: Ids, ids: string[]): Promise<VariableSet | undefined> =>
-  update<VariableSet>(keys.variableSet(setId), {
+  updateRecord<VariableSet>(keys.variableSet(setId), {
     set: { updatedAt: now() },
     add: { [to]: new Set(ids) },
-    condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(${to}) OR size(${to}) <= :room)`,
+    condition: `attribute_not_exists(${to}) OR size(${to}) <= :room`,
     values: { ':room': maxOf[to] - ids.length },
   });
 
 export const removeIds = (setId: string, from: Ids, ids: string[]): Promise<VariableSet | undefined> =>
-  update<VariableSet>(keys.variableSet(setId), {
-    set: { updatedAt: now() },
-    delete: { [from]: new Set(ids) },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<VariableSet>(keys.variableSet(setId), { set: { updatedAt: now() }, delete: { [from]: new Set(ids) } });
 
 export const withdrawVariableSet = async (
   set: VariableSet,

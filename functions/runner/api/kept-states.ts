@@ -5,7 +5,7 @@ import { getObjectUpTo, presignContent, putObject } from '#platform/store/bucket
 import { sha256Of } from '#platform/store/integrity.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { keptStateContext, openDataKey } from '#platform/store/secrets.ts';
-import { update } from '#platform/store/table.ts';
+import { update, updateExisting } from '#platform/store/table.ts';
 import { recordRunEvent } from '#resources/runs/events.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { md5Of, parseState } from '#resources/states/content.ts';
@@ -110,8 +110,7 @@ const keepAsErrored = async (run: Run, { content, identity }: Opened): Promise<v
   const sha256 = sha256Of(content);
   const copy = sha256.slice(0, 32);
   await putObject(objects.erroredState(run.workspaceId, run.id, copy), content, undefined, sha256);
-  await update(keys.run(run.id), {
+  await updateExisting(keys.run(run.id), {
     set: { unsaved: { runId: run.id, ...identity, stored: true, copy, sha256 } },
-    condition: 'attribute_exists(pk)',
   });
 };

@@ -3,8 +3,8 @@ import type { GithubAppSettings } from '#platform/environment.ts';
 import { dueIn } from '#platform/store/due.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { recordsAt } from '#platform/store/records.ts';
-import { get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { recordsAt, updateRecord } from '#platform/store/records.ts';
+import { get, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /**
@@ -118,18 +118,14 @@ type Change = Partial<Pick<Installation, 'account' | 'url' | 'suspendedAt' | 'un
 
 /** Removes attributes set to undefined. Undefined when no organization has linked it. */
 export const noteInstallation = (id: string, change: Change): Promise<Installation | undefined> =>
-  update<Installation>(keys.installation(id), {
+  updateExisting<Installation>(keys.installation(id), {
     set: Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined)),
     remove: Object.keys(change).filter((name) => change[name as keyof Change] === undefined),
-    condition: 'attribute_exists(pk)',
   });
 
 /** One write makes it unusable; the sweep disconnects its followers. */
 export const unlinkInstallation = async ({ id }: Pick<Installation, 'id'>): Promise<void> => {
-  await update(keys.installation(id), {
-    set: { deletedAt: now(), ...dueIn(id, 0) },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
-  });
+  await updateRecord(keys.installation(id), { set: { deletedAt: now(), ...dueIn(id, 0) } });
 };
 
 /** Removes its record. */

@@ -2,10 +2,10 @@ import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
-import { create, queryAll, remove, update } from '#platform/store/table.ts';
+import { listNamed, listNames, recordsAt, updateRecord } from '#platform/store/records.ts';
+import { queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamedRecord, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 import { deleteTokensOf } from '#resources/users/tokens.ts';
 import { isPoolUsed } from './uses.ts';
 
@@ -54,10 +54,7 @@ export const createAgentPool = async (
   settings: AgentPoolSettings,
 ): Promise<AgentPool | undefined> => {
   const pool: AgentPool = { ...settings, id: newId('apool'), organization, createdAt: now() };
-  return createNamed(names, pool, async () => {
-    await create({ ...keys.agentPool(pool.id), ...pool });
-    return pool;
-  });
+  return createNamedRecord(names, pool, keys.agentPool(pool.id));
 };
 
 /** Undefined when the name is taken, or the pool is deleted. */
@@ -66,9 +63,8 @@ export const updateAgentPool = async (
   change: Partial<AgentPoolSettings>,
   editor: Editor,
 ): Promise<AgentPool | undefined> => {
-  const edit = { set: change, condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)' };
   const updated = await rename(names, pool, { ...pool, ...change }, () =>
-    update<AgentPool>(keys.agentPool(pool.id), asEdit(edit, editor)),
+    updateRecord<AgentPool>(keys.agentPool(pool.id), asEdit({ set: change }, editor)),
   );
   return updated === 'name taken' ? undefined : updated;
 };
@@ -86,9 +82,9 @@ export const allows = (pool: AgentPool, { id, projectId }: { id?: string; projec
  */
 export const deleteAgentPool = async (pool: AgentPool): Promise<boolean> => {
   const key = keys.agentPool(pool.id);
-  await update(key, { set: { deletedAt: now(), ...dueIn(pool.id, 60) }, condition: 'attribute_exists(pk)' });
+  await updateExisting(key, { set: { deletedAt: now(), ...dueIn(pool.id, 60) } });
   if (await isPoolUsed(pool.id)) {
-    await update(key, { remove: ['deletedAt', ...dueAttributes], condition: 'attribute_exists(pk)' });
+    await updateExisting(key, { remove: ['deletedAt', ...dueAttributes] });
     return false;
   }
   await deleteTokensOf(pool.id);

@@ -2,9 +2,9 @@ import type { Resource } from '#api/answer.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { listNames, recordsAt } from '#platform/store/records.ts';
-import { create, get, query, remove, update } from '#platform/store/table.ts';
+import { create, get, query, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, findUnique, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamedRecord, findUnique, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Tag } from '#resources/projects/tags.ts';
 import type { VcsRepo } from '#resources/workspaces/records.ts';
 import type { RegistryName } from '../names.ts';
@@ -96,10 +96,7 @@ export const countModules = async (organization: string): Promise<number> => (aw
 export const createModule = async (address: ModuleAddress): Promise<Module | undefined> => {
   const at = now();
   const module: Module = { ...address, id: newId('mod'), createdAt: at, updatedAt: at };
-  return createNamed(moduleNames, module, async () => {
-    await create({ ...keys.module(module.id), ...module });
-    return module;
-  });
+  return createNamedRecord(moduleNames, module, keys.module(module.id));
 };
 
 /** Makes the repository's tags its versions. @throws {Error} when the module is deleted */
@@ -107,10 +104,7 @@ export const connectModule = async (
   module: Module,
   source: Required<Pick<Module, 'vcsRepo'>> & Pick<Module, 'tagPrefix' | 'sourceDirectory'>,
 ): Promise<Module> => {
-  const connected = await update<Module>(keys.module(module.id), {
-    set: source,
-    condition: 'attribute_exists(pk)',
-  });
+  const connected = await updateExisting<Module>(keys.module(module.id), { set: source });
   if (!connected) throw new Error(`module ${module.id} was deleted meanwhile`);
   return connected;
 };
@@ -120,10 +114,7 @@ export const changeModule = (
   module: Module,
   changes: Partial<Pick<Module, 'tests' | 'tags'>>,
 ): Promise<Module | undefined> =>
-  update<Module>(keys.module(module.id), {
-    set: { ...changes, updatedAt: now() },
-    condition: 'attribute_exists(pk)',
-  });
+  updateExisting<Module>(keys.module(module.id), { set: { ...changes, updatedAt: now() } });
 
 /** Unordered. 1 query. */
 export const listVersions = (moduleId: string): Promise<ModuleVersion[]> =>

@@ -1,9 +1,9 @@
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { listNames, recordsAt } from '#platform/store/records.ts';
-import { create, get, query, remove, update } from '#platform/store/table.ts';
+import { create, get, query, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, findUnique, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamedRecord, findUnique, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { Tag } from '#resources/projects/tags.ts';
 import type { RegistryName } from '../names.ts';
 import { byVersion } from '../versions.ts';
@@ -84,10 +84,7 @@ export const listProviders = async (organization: string): Promise<Provider[]> =
 export const createProvider = async (address: ProviderAddress): Promise<Provider | undefined> => {
   const at = now();
   const provider: Provider = { ...address, id: newId('prov'), createdAt: at, updatedAt: at };
-  return createNamed(names, provider, async () => {
-    await create({ ...keys.provider(provider.id), ...provider });
-    return provider;
-  });
+  return createNamedRecord(names, provider, keys.provider(provider.id));
 };
 
 /** Undefined when the provider is deleted. */
@@ -95,7 +92,7 @@ export const changeProvider = (
   { id }: Provider,
   changes: Partial<Pick<Provider, 'tags'>>,
 ): Promise<Provider | undefined> =>
-  update<Provider>(keys.provider(id), { set: { ...changes, updatedAt: now() }, condition: 'attribute_exists(pk)' });
+  updateExisting<Provider>(keys.provider(id), { set: { ...changes, updatedAt: now() } });
 
 /** Deletes its versions too. Can be repeated. */
 export const deleteProvider = async (provider: Provider): Promise<void> => {

@@ -1,6 +1,6 @@
 import { inBatches } from '#platform/store/batches.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, get, update } from '#platform/store/table.ts';
+import { batchGet, get, update, updateExisting } from '#platform/store/table.ts';
 import { enterTeam, maxUsers, removeFromTeam, usersOfTeam } from '#resources/teams/members.ts';
 import { getMemberships } from '#resources/users/memberships.ts';
 import type { ScimCall } from '../call.ts';
@@ -76,10 +76,7 @@ export const removeMembers = async (call: ScimCall, team: GroupTeam, ids: readon
   const found = await getScimUsers([...new Set(ids)]);
   const users = found.filter((user) => user.configurationId === call.configuration.id);
   if (users.length === 0) return;
-  await update(keys.scimMembers(team.id), {
-    delete: { memberIds: new Set(users.map(({ id }) => id)) },
-    condition: 'attribute_exists(pk)',
-  });
+  await updateExisting(keys.scimMembers(team.id), { delete: { memberIds: new Set(users.map(({ id }) => id)) } });
   const current = new Set(await usersOfTeam.get(team.id));
   await inBatches(users, atOnce, async ({ id, userId }) => {
     await removeGroup(id, team.id);

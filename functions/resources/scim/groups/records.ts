@@ -1,7 +1,8 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { hashSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { batchGet, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { now, nowAfter } from '#platform/store/time.ts';
 import { claimUnique, releaseUnique } from '#platform/store/unique-names.ts';
 import { createTeam, deleteTeam, getTeam, getTeams } from '#resources/teams/records.ts';
@@ -107,9 +108,9 @@ export const createGroup = async (
 const writeGroup = async (team: Team, group: TeamGroup, condition: string): Promise<GroupTeam | undefined> => {
   const pointer = externalIdKey(team, group);
   if (pointer) await put({ ...pointer, holder: team.id });
-  return update<GroupTeam>(keys.team(team.id), {
+  return updateRecord<GroupTeam>(keys.team(team.id), {
     set: { scim: group },
-    condition: `attribute_exists(pk) AND attribute_not_exists(deletedAt) AND ${condition}`,
+    condition,
   });
 };
 
@@ -143,7 +144,7 @@ export const deleteGroup = async (team: GroupTeam): Promise<void> => {
 
 /** The team stays, with its members. Can be repeated. */
 export const unlinkGroup = async (team: GroupTeam): Promise<void> => {
-  await update(keys.team(team.id), { remove: ['scim'], condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.team(team.id), { remove: ['scim'] });
   await forgetGroup(team);
 };
 

@@ -1,5 +1,5 @@
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { update, updateExisting } from '#platform/store/table.ts';
 import type { Membership } from '#resources/users/memberships.ts';
 
 /**
@@ -15,8 +15,8 @@ export const moveScimUser = async (former: Membership, userId: string): Promise<
     values: { ':from': former.userId, ':to': userId },
   });
   if (!moved) return;
-  await update<Membership>(keys.membership(userId, organization), {
+  await updateExisting<Membership>(keys.membership(userId, organization), {
     set: { scim },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(scim)',
+    condition: 'attribute_not_exists(scim)',
   });
 };

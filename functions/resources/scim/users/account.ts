@@ -1,6 +1,6 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { mapsGroups } from '#resources/organizations/admission-rules.ts';
 import { enterTeam, removeFromTeam } from '#resources/teams/members.ts';
@@ -38,9 +38,9 @@ const alreadyLinked = () => taken('Another provisioned user is linked to the acc
 
 /** Marks the membership as the directory's. False when it belongs to another provisioned user. */
 const claim = async ({ userId, organization }: Membership, link: ScimLink): Promise<boolean> => {
-  const claimed = await update<Membership>(keys.membership(userId, organization), {
+  const claimed = await updateExisting<Membership>(keys.membership(userId, organization), {
     set: { scim: link },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(scim) OR scim.id = :id)',
+    condition: 'attribute_not_exists(scim) OR scim.id = :id',
     values: { ':id': link.id },
   });
   return claimed !== undefined;

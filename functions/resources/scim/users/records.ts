@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { hashSecret, newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, update } from '#platform/store/table.ts';
+import { batchGet, create, get, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { nowAfter } from '#platform/store/time.ts';
 import { claimName, createNamed, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { ScimLink } from '#resources/users/memberships.ts';
@@ -94,10 +94,9 @@ export const replaceAttributes = async (
   if (after && !isSameKey(before, after)) await put({ ...after, holder: user.id });
   const { externalId, displayName, name, userName, emails } = next;
   const values = { externalId, displayName, name };
-  const written = await update<ScimUser>(keys.scimUser(user.id), {
+  const written = await updateExisting<ScimUser>(keys.scimUser(user.id), {
     set: { ...values, userName, emails, updatedAt: nowAfter(user.updatedAt) },
     remove: Object.entries(values).flatMap(([key, value]) => (value === undefined ? [key] : [])),
-    condition: 'attribute_exists(pk)',
   });
   const [kept, former] = written ? [next, user] : [user, next];
   if (renamed) await releaseName(userNames, former);
@@ -111,17 +110,17 @@ export const replaceAttributes = async (
 export const noteOf = (
   { id }: Pick<ScimUser, 'id'>,
   set: Partial<Pick<ScimUser, 'userId' | 'status' | 'joined'>>,
-): Promise<ScimUser | undefined> => update<ScimUser>(keys.scimUser(id), { set, condition: 'attribute_exists(pk)' });
+): Promise<ScimUser | undefined> => updateExisting<ScimUser>(keys.scimUser(id), { set });
 
 /** Forgets the account. Undefined when the user is deleted. */
 export const unlink = ({ id }: Pick<ScimUser, 'id'>): Promise<ScimUser | undefined> =>
-  update<ScimUser>(keys.scimUser(id), { remove: ['userId', 'joined'], condition: 'attribute_exists(pk)' });
+  updateExisting<ScimUser>(keys.scimUser(id), { remove: ['userId', 'joined'] });
 
 export const addGroup = (id: string, teamId: string): Promise<ScimUser | undefined> =>
-  update<ScimUser>(keys.scimUser(id), { add: { groups: new Set([teamId]) }, condition: 'attribute_exists(pk)' });
+  updateExisting<ScimUser>(keys.scimUser(id), { add: { groups: new Set([teamId]) } });
 
 export const removeGroup = (id: string, teamId: string): Promise<ScimUser | undefined> =>
-  update<ScimUser>(keys.scimUser(id), { delete: { groups: new Set([teamId]) }, condition: 'attribute_exists(pk)' });
+  updateExisting<ScimUser>(keys.scimUser(id), { delete: { groups: new Set([teamId]) } });
 
 /** Can be repeated. */
 export const deleteScimUser = async (user: ScimUser): Promise<void> => {

@@ -1,9 +1,9 @@
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
 import { listNamed, listNames, recordsAt } from '#platform/store/records.ts';
-import { create, remove, update } from '#platform/store/table.ts';
+import { remove, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
-import { createNamed, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
+import { createNamedRecord, releaseName, rename, type UniqueNames } from '#platform/store/unique-names.ts';
 
 /** Tag keys reserved across the organization (HCP API: reserved tag keys). */
 export interface ReservedTagKey {
@@ -40,10 +40,7 @@ export const createReservedTagKey = async (
 ): Promise<ReservedTagKey | undefined> => {
   const at = now();
   const reservedKey: ReservedTagKey = { ...values, id: newId('rtk'), organization, createdAt: at, updatedAt: at };
-  return createNamed(names, reservedKey, async () => {
-    await create({ ...keys.reservedTagKey(reservedKey.id), ...reservedKey });
-    return reservedKey;
-  });
+  return createNamedRecord(names, reservedKey, keys.reservedTagKey(reservedKey.id));
 };
 
 /** Undefined when it is deleted. */
@@ -52,10 +49,7 @@ export const updateReservedTagKey = (
   change: Partial<ReservedTagKeyValues>,
 ): Promise<ReservedTagKey | 'name taken' | undefined> =>
   rename(names, reserved, { ...reserved, ...change }, () =>
-    update<ReservedTagKey>(keys.reservedTagKey(reserved.id), {
-      set: { ...change, updatedAt: now() },
-      condition: 'attribute_exists(pk)',
-    }),
+    updateExisting<ReservedTagKey>(keys.reservedTagKey(reserved.id), { set: { ...change, updatedAt: now() } }),
   );
 
 /** Existing tags with this key stay. Can be repeated. */
