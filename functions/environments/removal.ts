@@ -12,11 +12,8 @@ import { type Environment, forgetEnvironment, getAnyEnvironment } from './worksp
  * makes the removal due goes last: can be repeated.
  */
 
-/** Parallel removals. */
-const atOnce = 10;
-
 const removeAll = async (pk: string, prefix = ''): Promise<void> => {
-  await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
+  await inBatches(await queryAll<Key>({ pk, prefix }), ({ sk }) => remove({ pk, sk }));
 };
 
 const idIn = ({ sk }: Key): string => sk.slice(sk.indexOf('#') + 1);
@@ -25,7 +22,7 @@ const removeEnvironment = async (id: string): Promise<void> => {
   const environment = await getAnyEnvironment(id);
   const { pk } = keys.environment(id);
   const builds = await queryAll<{ buildId: string }>({ pk, prefix: 'BUILD#' });
-  await inBatches(builds, atOnce, ({ buildId }) => remove(keys.build(buildId)));
+  await inBatches(builds, ({ buildId }) => remove(keys.build(buildId)));
   if (environment) await forgetOwner(environment);
   await removeAll(pk);
 };
@@ -52,19 +49,19 @@ const removeVersion = async (id: string): Promise<void> => {
 const removeTemplate = async (id: string): Promise<void> => {
   const { pk } = keys.template(id);
   const versions = await queryAll<{ versionId: string }>({ pk, prefix: 'VERSION#' });
-  await inBatches(versions, atOnce, ({ versionId }) => removeVersion(versionId));
+  await inBatches(versions, ({ versionId }) => removeVersion(versionId));
   await removeAll(pk);
 };
 
 export const removeEnvironmentsOf = async (organization: string): Promise<void> => {
   const { pk } = shared.organization(organization);
   for (const prefix of ['ENV#', 'ENVDELETED#']) {
-    await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, (key) => removeEnvironment(idIn(key)));
+    await inBatches(await queryAll<Key>({ pk, prefix }), (key) => removeEnvironment(idIn(key)));
   }
   const named = await listNames(organization, 'TPLNAME#');
   const deleted = await queryAll<Key>({ pk, prefix: 'TPLDELETED#' });
-  await inBatches([...named.map(({ id }) => id), ...deleted.map(idIn)], atOnce, removeTemplate);
-  await inBatches(await queryAll<Key>({ pk, prefix: 'TPLVERSION#' }), atOnce, (key) => removeVersion(idIn(key)));
+  await inBatches([...named.map(({ id }) => id), ...deleted.map(idIn)], removeTemplate);
+  await inBatches(await queryAll<Key>({ pk, prefix: 'TPLVERSION#' }), (key) => removeVersion(idIn(key)));
   for (const prefix of ['ENV#', 'ENVDELETED#', 'TPL', 'METRIC#']) await removeAll(pk, prefix);
   await remove(keys.prebuildSettings(organization));
   await remove(keys.quotas(organization));

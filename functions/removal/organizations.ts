@@ -72,13 +72,13 @@ export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise
   await removeProvisioning(home);
   await deleteSlackApp(home);
   // The index is removed last, so that an interrupted deletion finds the remaining members.
-  await inBatches(await listMembers(name), atOnce, (userId) => removeMember({ organization: name, userId }));
+  await inBatches(await listMembers(name), (userId) => removeMember({ organization: name, userId }));
   if (await deleteWorkspaces(home, maxWorkspaces)) {
     await update(keys.organization(name), { set: dueIn(name, 0), condition: 'attribute_exists(deletedAt)' });
     return true;
   }
   const recoverable = await queryAll<{ workspaceId: string }>({ pk: keys.organization(name).pk, prefix: 'DELETED#' });
-  await inBatches(recoverable, atOnce, ({ workspaceId }) => endRecovery(workspaceId));
+  await inBatches(recoverable, ({ workspaceId }) => endRecovery(workspaceId));
   for (const { id, name: teamName } of await listTeamNames(name)) {
     const { ssoTeamId = null, notifications, scim } = (await getTeam(id)) ?? {};
     await deleteTeam({ id, organization: name, name: teamName, ssoTeamId, notifications, scim });
@@ -104,7 +104,7 @@ export const completeEnd = async (name: string, maxWorkspaces = atOnce): Promise
 /** True when more workspaces remain. A name without a workspace is left from an earlier deletion. */
 const deleteWorkspaces = async ({ name, deletedBy: by = '' }: Ended, max: number): Promise<boolean> => {
   const entries = await query<NameItem>({ ...namesOf(name), limit: max + 1 });
-  await inBatches(entries.slice(0, max), atOnce, async ({ name: workspaceName, workspaceId }) => {
+  await inBatches(entries.slice(0, max), async ({ name: workspaceName, workspaceId }) => {
     const workspace = await getWorkspace(workspaceId);
     if (workspace) await deleteWorkspace(workspace, { by, force: true });
     await releaseName(name, workspaceName, workspaceId);
@@ -126,25 +126,25 @@ const deleteSettings = async (name: string): Promise<void> => {
   for (const task of await listTasks(name)) await deleteTask(task);
   for (const client of await listClients(name)) await endClient(client);
   for (const installation of await listInstallations(name)) await unlinkInstallation(installation);
-  await inBatches(await listSshKeys(name), atOnce, deleteSshKey);
-  await inBatches(await listReservedTagKeys(name), atOnce, deleteReservedTagKey);
-  await inBatches(await listProviderSets(name), atOnce, deleteProviderSet);
+  await inBatches(await listSshKeys(name), deleteSshKey);
+  await inBatches(await listReservedTagKeys(name), deleteReservedTagKey);
+  await inBatches(await listProviderSets(name), deleteProviderSet);
   await deleteIpAllowlists(name);
   await endAuditExport(name);
-  await inBatches(await listModules(name), atOnce, deleteModule);
-  await inBatches(await listProviders(name), atOnce, deleteProvider);
-  await inBatches(await listGpgKeys(name), atOnce, deleteGpgKey);
-  for await (const sets of eachVariableSet(name)) await inBatches(sets, atOnce, deleteVariableSet);
+  await inBatches(await listModules(name), deleteModule);
+  await inBatches(await listProviders(name), deleteProvider);
+  await inBatches(await listGpgKeys(name), deleteGpgKey);
+  for await (const sets of eachVariableSet(name)) await inBatches(sets, deleteVariableSet);
   const { pk } = keys.organization(name);
   const projects = await queryAll<Key & { projectId: string }>({ pk, prefix: 'PROJECT#' });
-  await inBatches(projects, atOnce, async ({ sk, projectId }) => {
+  await inBatches(projects, async ({ sk, projectId }) => {
     await deleteNotificationsOf((await getProject(projectId))?.notifications ?? []);
     await remove(keys.project(projectId));
     await remove({ pk, sk });
   });
   for (const prefix of ['EMAILRECIPIENT#', 'EXPLORERVIEW#', 'SLACKUSER#'])
-    await inBatches(await queryAll<Key>({ pk, prefix }), atOnce, ({ sk }) => remove({ pk, sk }));
+    await inBatches(await queryAll<Key>({ pk, prefix }), ({ sk }) => remove({ pk, sk }));
   await remove(keys.organizationRetention(name));
   // Removes pointers of tokens whose deletion was interrupted.
-  await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), atOnce, ({ sk }) => remove({ pk, sk }));
+  await inBatches(await queryAll<Key>({ pk, prefix: 'TEAMTOKEN#' }), ({ sk }) => remove({ pk, sk }));
 };

@@ -27,8 +27,6 @@ import { mayPass } from './forge-error.ts';
  * finds no mark archives the commit, so it stays for at least one interval after its last run.
  */
 
-const atOnce = 25;
-
 /** A version is created at once after its row; later, a row without a version is of a deleted workspace. */
 const creationMs = 3600_000;
 
@@ -107,12 +105,12 @@ export const archiveUnused = async (archive: CommitArchive): Promise<void> => {
   }
   const rows = await rowsOf(archive.id);
   let isNeeded = false;
-  await inBatches(rows, atOnce, async (row) => {
+  await inBatches(rows, async (row) => {
     if (!isConfiguration(row) || !(await giveUp(row))) isNeeded = true;
   });
   if (isNeeded) return void (await checkLater(archive));
   if (archive.archive) await deleteObject(archive.archive.key);
-  await inBatches(rows, atOnce, ({ pk, sk }) => remove({ pk, sk }));
+  await inBatches(rows, ({ pk, sk }) => remove({ pk, sk }));
   await update(key, {
     set: { status: 'archived' },
     remove: ['archive', 'size', 'keepUntil', ...dueAttributes],

@@ -144,8 +144,6 @@ export const nextCheck = (id: string, intervals = 1) => {
   return { keepUntil: inSeconds(seconds), ...dueIn(id, seconds) };
 };
 
-const atOnce = 25;
-
 /** The version with its commit's archive; undefined while the commit is being fetched. Can be repeated. */
 export const settleVersion = async (
   archive: CommitArchive,
@@ -180,7 +178,7 @@ export const settleWaiting = async (
   settle: (waiting: Waiting) => Promise<boolean>,
 ): Promise<void> => {
   const keepsRows = archive.status === 'stored';
-  await inBatches(await rowsOf(archive.id), atOnce, async (row) => {
+  await inBatches(await rowsOf(archive.id), async (row) => {
     if ((await settle(row)) && !(keepsRows && isConfiguration(row))) await remove({ pk: row.pk, sk: row.sk });
   });
   await update(keys.commitArchive(archive.id), {

@@ -60,9 +60,6 @@ const downloadCommit = async (
   throw new ForgeError('limited', `the rate limit of ${name} is reached until ${until.slice(11, 16)} UTC`, status);
 };
 
-/** Maximum of runs updated concurrently. */
-const atOnce = 25;
-
 const maxDepth = 5;
 const maxSubmodules = 50;
 
@@ -200,7 +197,7 @@ const reportRetry = async (archive: CommitArchive, error: unknown, seconds: numb
   const rows = (await rowsOf(archive.id)).filter(isConfiguration);
   const versions = await getConfigurationVersions(rows.map(({ versionId }) => versionId));
   const waiting = versions.flatMap(({ awaitedBy = [] }) => [...awaitedBy]);
-  await inBatches(waiting, atOnce, (runId) => recordRetry(runId, retry));
+  await inBatches(waiting, (runId) => recordRetry(runId, retry));
 };
 
 const leaseEnd = (): string => new Date(Date.now() + leaseSeconds * 1000).toISOString();

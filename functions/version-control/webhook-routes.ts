@@ -91,9 +91,6 @@ export const checkFlood = async ({
 
 /** Tasks of one delivery: of a push that changes more branches and tags, the others are left out. */
 const maxTasks = 100;
-/** Tasks that are stored concurrently. */
-const atOnce = 10;
-
 const tellLeftOut = ({ organization, clientId, tokenId, identifier }: FollowedRepository, count: number) =>
   recordVcsEvent({
     organization,
@@ -127,7 +124,7 @@ const receive = async (request: ApiRequest): Promise<Answer> => {
   await checkFlood(repository);
   const id = (forge.deliveryId(request.header) ?? hashSecret(text)).slice(0, 100);
   if (tasks.length > maxTasks) await tellLeftOut(repository, tasks.length);
-  await inBatches([...tasks.slice(0, maxTasks).entries()], atOnce, async ([i, task]) => {
+  await inBatches([...tasks.slice(0, maxTasks).entries()], async ([i, task]) => {
     await keepDelivery({ uuid, id: i === 0 ? id : `${id}-${i}`, repository: repository.id, task });
   });
   return json(202, { delivery: id }, 'application/json');

@@ -1,5 +1,15 @@
 import type { Key } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, query, remove, update, updateExisting } from '#platform/store/table.ts';
+import {
+  batchGet,
+  create,
+  get,
+  put,
+  query,
+  remove,
+  setOrRemove,
+  update,
+  updateExisting,
+} from '#platform/store/table.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { TemplateResource } from '../templates/plan.ts';
@@ -110,7 +120,4 @@ export const setBuild = (
   id: string,
   set: { [K in 'deadline' | 'stateVersionId']?: Build[K] | undefined },
 ): Promise<Build | undefined> =>
-  updateExisting<Build>(keys.build(id), {
-    set: { ...set, updatedAt: new Date().toISOString() },
-    remove: Object.entries(set).flatMap(([name, value]) => (value === undefined ? [name] : [])),
-  });
+  updateExisting<Build>(keys.build(id), setOrRemove({ ...set, updatedAt: new Date().toISOString() }));

@@ -6,7 +6,6 @@ import { environmentsOf } from './records.ts';
 
 /** Applies changed schedule rules of a template to its environments. */
 
-const atOnce = 25;
 /** Long enough for the template's new settings to be written. */
 const soonSeconds = 10;
 
@@ -25,5 +24,5 @@ export const lookSoon = async (
     await updateRecord(key, { set: { ...dueIn(id, soonSeconds), lastUsedAt: used ? at : undefined } });
     if (dormant) await updateRecord(key, { set: { dormantAt: at }, condition: 'attribute_exists(dormantAt)' });
   };
-  await inBatches(ids, atOnce, look);
+  await inBatches(ids, look);
 };

@@ -62,15 +62,13 @@ const lookAtWorkspace = async (timer: RetentionTimer, id: string): Promise<void>
   await update(key, { set, ...unchanged(timer) });
 };
 
-const atOnce = 20;
-
 /** Starts a timer for each workspace that has none. Removes the organization's timer if no policy deletes content. */
 const lookAtOrganization = async (timer: RetentionTimer, name: string): Promise<void> => {
   const key = { pk: timer.pk, sk: timer.sk };
   const policy = (await getOrganization(name))?.dataRetention;
   if (!policy || policy.keeps) return void (await remove(key, unchanged(timer)));
   for await (const names of eachName<NameItem>(namesOf(name))) {
-    await inBatches(names, atOnce, ({ workspaceId: id }) =>
+    await inBatches(names, ({ workspaceId: id }) =>
       create({ ...keys.workspaceRetention(id), lookedAt: now(), ...dueIn(id, soonSeconds) }),
     );
   }

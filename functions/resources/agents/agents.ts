@@ -1,6 +1,6 @@
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
+import { get, queryAll, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import type { AgentFacts } from '#run/agents.ts';
 
@@ -75,10 +75,7 @@ export const pingAgent = async (
   { address, job, ended }: Pick<Agent, 'address' | 'job' | 'ended'>,
 ): Promise<Agent | undefined> =>
   place(id)?.poolId === poolId
-    ? updateExisting<Agent>(keyOf(id), {
-        set: { address, job, ended, ...alive() },
-        remove: [...(job ? [] : ['job']), ...(ended ? [] : ['ended'])],
-      })
+    ? updateExisting<Agent>(keyOf(id), setOrRemove({ address, job, ended, ...alive() }))
     : undefined;
 
 /** An agent that is still running has to register again. */

@@ -1,7 +1,7 @@
 import { dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
 import { open, seal } from '#platform/store/secrets.ts';
-import { create, get, remove, update, updateExisting } from '#platform/store/table.ts';
+import { create, get, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /** Export of an organization's audit trail to an HTTP endpoint, in numbered batches. */
@@ -42,18 +42,10 @@ export const setAuditExport = async (
   const sealedHeaders = headerNames.length ? await seal(JSON.stringify(headers), contextOf(organization)) : undefined;
   const createdAt = now();
   const key = keys.auditExport(organization);
-  const first: AuditExport = {
-    organization,
-    url,
-    headerNames,
-    sealedHeaders,
-    createdAt,
-    sequence: 0,
-    until: createdAt,
-  };
+  const endpoint = { url, headerNames, sealedHeaders };
+  const first: AuditExport = { organization, ...endpoint, createdAt, sequence: 0, until: createdAt };
   await create({ ...key, ...first });
-  const set = { url, headerNames, ...(sealedHeaders ? { sealedHeaders } : {}), ...dueIn(organization, 60) };
-  const updated = await updateExisting<AuditExport>(key, { set, remove: sealedHeaders ? [] : ['sealedHeaders'] });
+  const updated = await updateExisting<AuditExport>(key, setOrRemove({ ...endpoint, ...dueIn(organization, 60) }));
   return updated ?? first;
 };
 

@@ -5,7 +5,7 @@ import { update } from '#platform/store/table.ts';
 import { listAgentPoolIds } from '#resources/agents/pools/records.ts';
 import { callersIn } from '#resources/organizations/callers.ts';
 import type { Organization } from '#resources/organizations/records.ts';
-import { forgetIpAllowlists, noteIpAllowlists } from '#resources/users/memberships.ts';
+import { applyRules, forgetIpAllowlists } from '#resources/users/memberships.ts';
 import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '#resources/users/tokens.ts';
 
 /**
@@ -18,16 +18,13 @@ import { forgetIpAllowlistsOfTokens, noteIpAllowlistsOfTokens } from '#resources
 
 type Home = Pick<Organization, 'name' | 'externalId'>;
 
-/** Parallel writes: an organization may have thousands of members. */
-const atOnce = 20;
-
 /** 1 write per member, team and agent pool token; can be repeated. */
 export const noteEverywhere = async (home: Home, version: number): Promise<void> => {
   const { name: organization } = home;
   // The organization first: tokens and members created meanwhile read it.
   await updateRecord(keys.organization(organization), { set: { ipAllowlists: version } });
-  await inBatches(await callersIn(home), atOnce, (userId) => noteIpAllowlists({ userId, organization }, version));
-  await inBatches(await listAgentPoolIds(organization), atOnce, (id) => noteIpAllowlistsOfTokens(id, version));
+  await inBatches(await callersIn(home), (userId) => applyRules({ userId, organization }, { ipAllowlists: version }));
+  await inBatches(await listAgentPoolIds(organization), (id) => noteIpAllowlistsOfTokens(id, version));
 };
 
 /** Removes the flags that {@link noteEverywhere} set, except those of a later version. */
@@ -38,6 +35,6 @@ export const forgetEverywhere = async (home: Home, version: number): Promise<voi
     condition: 'ipAllowlists <= :version',
     values: { ':version': version },
   });
-  await inBatches(await callersIn(home), atOnce, (userId) => forgetIpAllowlists({ userId, organization }, version));
-  await inBatches(await listAgentPoolIds(organization), atOnce, (id) => forgetIpAllowlistsOfTokens(id, version));
+  await inBatches(await callersIn(home), (userId) => forgetIpAllowlists({ userId, organization }, version));
+  await inBatches(await listAgentPoolIds(organization), (id) => forgetIpAllowlistsOfTokens(id, version));
 };

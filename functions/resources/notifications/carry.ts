@@ -17,7 +17,7 @@ const atOnce = 50;
 export const enableForOpenRuns = async ({ id, savedPlans }: Pick<Workspace, 'id' | 'savedPlans'>): Promise<void> => {
   const queued = await queryAll<{ runId: string }>({ pk: keys.workspace(id).pk, prefix: 'QUEUE#' });
   const runIds = [...new Set([...queued.map(({ runId }) => runId), ...(savedPlans ?? [])])];
-  await inBatches(runIds, atOnce, (runId) => updateRun(runId, { set: { notifies: true } }));
+  await inBatches(runIds, (runId) => updateRun(runId, { set: { notifies: true } }), atOnce);
 };
 
 const carryTo = async (workspace: Workspace, projectId: string, projectNotifies: boolean): Promise<void> => {
@@ -42,7 +42,7 @@ export const carryNotifications = async (projectId: string): Promise<void> => {
       const outdated = workspaces.filter(
         (candidate) => !candidate.managedBy && Boolean(candidate.projectNotifies) !== notifies,
       );
-      await inBatches(outdated, atOnce, (workspace) => carryTo(workspace, projectId, notifies));
+      await inBatches(outdated, (workspace) => carryTo(workspace, projectId, notifies), atOnce);
     }
     carried = notifies;
   }

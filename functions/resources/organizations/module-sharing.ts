@@ -14,9 +14,6 @@ import { getOrganization, getOrganizations, type Organization } from './records.
 /** Maximum number of organizations in one list. */
 export const maxConsumers = 200;
 
-/** Parallel writes. */
-const atOnce = 20;
-
 const none: Consumers = new Set();
 
 const consumersIn = ({ globalModuleSharing, moduleConsumers }: ModuleSharing): Consumers =>
@@ -61,7 +58,7 @@ export const shareModules = async (producer: Organization, consumers: Consumers)
   const isGlobal = consumers === 'every organization';
   const after = new Set(isGlobal ? [] : consumers);
   if (isGlobal) await listGlobally(name, true);
-  await inBatches([...after], atOnce, (consumer) => point(consumer, name));
+  await inBatches([...after], (consumer) => point(consumer, name));
   const updated = await updateRecord<Organization>(keys.organization(name), {
     set: { globalModuleSharing: isGlobal, ...(after.size ? { moduleConsumers: after } : {}) },
     remove: after.size ? [] : ['moduleConsumers'],
@@ -69,7 +66,6 @@ export const shareModules = async (producer: Organization, consumers: Consumers)
   if (!isGlobal && globalModuleSharing) await listGlobally(name, false);
   await inBatches(
     [...before].filter((consumer) => !after.has(consumer)),
-    atOnce,
     (consumer) => unpoint(consumer, name),
   );
   return updated;
@@ -81,8 +77,8 @@ export const endModuleSharing = async (
   { globalModuleSharing, moduleConsumers, moduleProducers }: ModuleSharing,
 ): Promise<void> => {
   if (globalModuleSharing) await listGlobally(name, false);
-  await inBatches([...(moduleConsumers ?? [])], atOnce, (consumer) => unpoint(consumer, name));
-  await inBatches([...(moduleProducers ?? [])], atOnce, (producer) =>
+  await inBatches([...(moduleConsumers ?? [])], (consumer) => unpoint(consumer, name));
+  await inBatches([...(moduleProducers ?? [])], (producer) =>
     updateExisting(keys.organization(producer), { delete: { moduleConsumers: new Set([name]) } }),
   );
 };

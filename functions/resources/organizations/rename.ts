@@ -4,7 +4,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { updateRecord } from '#platform/store/records.ts';
 import { get, put, query, update } from '#platform/store/table.ts';
 import { claimUnique } from '#platform/store/unique-names.ts';
-import { noteOrganizationName } from '#resources/users/memberships.ts';
+import { applyRules } from '#resources/users/memberships.ts';
 import { callersIn } from './callers.ts';
 import { getOrganization, isNameTaken, type Organization } from './records.ts';
 
@@ -15,9 +15,6 @@ import { getOrganization, isNameTaken, type Organization } from './records.ts';
 
 /** Maximum number of names of one organization: each stays reserved. */
 export const maxNames = 10;
-
-/** Parallel writes: an organization may have thousands of members. */
-const atOnce = 20;
 
 /** Unfinished runs, also hidden ones: they use the name for their whole life. */
 const unfinished = ['OPEN#', 'TESTING#', 'QUERYING#', 'ASSESSING#'];
@@ -52,14 +49,14 @@ export const renameOrganization = async (
 
 /** Copies the name to all memberships, so that authorization takes one read. 1 write each; can be repeated. */
 const carryName = async (organization: Organization): Promise<void> => {
-  const { name: key, shownName = null } = organization;
-  await inBatches(await callersIn(organization), atOnce, (userId) =>
-    noteOrganizationName({ userId, organization: key }, shownName),
+  const { name: key, shownName } = organization;
+  await inBatches(await callersIn(organization), (userId) =>
+    applyRules({ userId, organization: key }, { organizationName: shownName }),
   );
   await update(keys.organization(key), {
     remove: dueAttributes,
-    condition: shownName === null ? 'attribute_not_exists(shownName)' : 'shownName = :name',
-    ...(shownName === null ? {} : { values: { ':name': shownName } }),
+    condition: shownName === undefined ? 'attribute_not_exists(shownName)' : 'shownName = :name',
+    ...(shownName === undefined ? {} : { values: { ':name': shownName } }),
   });
 };
 

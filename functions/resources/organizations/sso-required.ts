@@ -1,9 +1,7 @@
 import { unprocessable } from '#api/errors.ts';
 import type { Principal } from '#api/permissions/principal.ts';
 import { inBatches } from '#platform/store/batches.ts';
-import { keys } from '#platform/store/keys.ts';
-import { updateExisting } from '#platform/store/table.ts';
-import { getMembership, listMembers, type Membership, requireSso, roleOf } from '#resources/users/memberships.ts';
+import { applyRules, getMembership, listMembers, requireSso, roleOf } from '#resources/users/memberships.ts';
 import { getUser } from '#resources/users/users.ts';
 import type { Organization, OrganizationSettings } from './records.ts';
 
@@ -49,18 +47,15 @@ export const settleSso = async (
   change.breakGlassOwner = id;
 };
 
-/** Parallel writes: an organization may have thousands of members. */
-const atOnce = 20;
-
-const forget = (userId: string, organization: string): Promise<unknown> =>
-  updateExisting<Membership>(keys.membership(userId, organization), { remove: ['ssoRequired', 'breakGlass'] });
+const none = { ssoRequired: undefined, breakGlass: undefined };
 
 /**
  * Copies the requirement to the memberships, so that authorization takes one read. 1 read and 1 write per member after
  * a change; can be repeated.
  */
 export const carrySso = async ({ name, ssoRequired, breakGlassOwner }: Organization): Promise<void> => {
-  await inBatches(await listMembers(name), atOnce, (userId) =>
-    ssoRequired ? requireSso({ userId, organization: name }, breakGlassOwner) : forget(userId, name),
-  );
+  await inBatches(await listMembers(name), (userId) => {
+    const membership = { userId, organization: name };
+    return ssoRequired ? requireSso(membership, breakGlassOwner) : applyRules(membership, none);
+  });
 };

@@ -8,14 +8,9 @@ import { getOrganizations, type Organization } from './records.ts';
  * sign-in: a user who can no longer sign in must not keep a working token.
  */
 
-/** Parallel writes: an organization may have thousands of members. */
-const atOnce = 20;
-
 /** Copies the changed setting to the memberships. 2 reads and 1 write per member; can be repeated. */
 export const carryTokenAge = async ({ name, ssoMaxTokenAge }: Organization): Promise<void> => {
-  await inBatches(await listMembers(name), atOnce, (userId) =>
-    boundTokens({ userId, organization: name }, ssoMaxTokenAge),
-  );
+  await inBatches(await listMembers(name), (userId) => boundTokens({ userId, organization: name }, ssoMaxTokenAge));
 };
 
 /**

@@ -5,7 +5,7 @@ import { keys } from '#platform/store/keys.ts';
 
 import { updateRecord } from '#platform/store/records.ts';
 import { now } from '#platform/store/time.ts';
-import { limitTokens } from '#resources/users/memberships.ts';
+import { applyRules } from '#resources/users/memberships.ts';
 import { callersIn } from './callers.ts';
 import type { Organization } from './records.ts';
 import { outlives, type PolicyType, policyTypeOf, type TtlPolicies, tokenLimits } from './token-ttl-record.ts';
@@ -32,17 +32,14 @@ export const changedTtls = (
   return Object.fromEntries(changed);
 };
 
-/** Parallel writes: an organization may have thousands of members. */
-const atOnce = 20;
-
 /**
  * Copies the limits to all memberships, so that authorization takes one read: tokens that exceed them stop working.
  * 1 write per member and team; can be repeated.
  */
 export const carryTokenLimits = async (organization: Organization): Promise<void> => {
-  const limits = tokenLimits(organization);
-  await inBatches(await callersIn(organization), atOnce, (userId) =>
-    limitTokens({ userId, organization: organization.name }, limits),
+  const rules = { tokenLimits: tokenLimits(organization) };
+  await inBatches(await callersIn(organization), (userId) =>
+    applyRules({ userId, organization: organization.name }, rules),
   );
 };
 

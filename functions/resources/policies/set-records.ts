@@ -147,8 +147,6 @@ export const changeTagSelectors = async (
   });
 };
 
-const atOnce = 25;
-
 const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
   if (related === 'policyIds') return undefined;
   return related.startsWith('workspace') ? { workspace: id } : { project: id };
@@ -157,7 +155,7 @@ const scopeOf = (related: Related, id: string): PolicyScope | undefined => {
 /** Undefined when the set was deleted or would exceed the limit. 1 write, and 1 per id. */
 export const relate = async (set: PolicySet, to: Related, ids: string[]): Promise<PolicySet | undefined> => {
   if (ids.length === 0) return set;
-  await inBatches(ids, atOnce, (id) => {
+  await inBatches(ids, (id) => {
     const scope = scopeOf(to, id);
     return scope ? point(scope, set.id) : notePolicySets(id, set.id, true);
   });
@@ -175,7 +173,7 @@ const removeIds = (setId: string, from: Related, ids: string[]) =>
 export const unrelate = async (set: Pick<PolicySet, 'id'>, from: Related, ids: string[]): Promise<void> => {
   if (ids.length === 0) return;
   await removeIds(set.id, from, ids);
-  if (from === 'policyIds') await inBatches(ids, atOnce, (id) => notePolicySets(id, set.id, false));
+  if (from === 'policyIds') await inBatches(ids, (id) => notePolicySets(id, set.id, false));
 };
 
 /** Deletes the set with its parameters; existing runs keep their frozen copy. */
@@ -184,7 +182,7 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   await updateExisting(key, { set: { deletedAt: now(), ...dueIn(set.id, 60) } });
   const related = Object.keys(maxRelated) as Related[];
   for (const to of related) {
-    await inBatches([...(set[to] ?? [])], atOnce, (id) => {
+    await inBatches([...(set[to] ?? [])], (id) => {
       const scope = scopeOf(to, id);
       return scope ? unpoint(scope, set.id) : notePolicySets(id, set.id, false);
     });
@@ -192,7 +190,7 @@ export const deletePolicySet = async (set: PolicySet): Promise<void> => {
   await unpoint({ organization: set.organization }, set.id);
   await releaseName(names, set);
   const rest = await queryAll<Key & { policySetVersionId?: string }>({ pk: key.pk, prefix: 'V' });
-  await inBatches(rest, atOnce, async ({ pk, sk, policySetVersionId }) => {
+  await inBatches(rest, async ({ pk, sk, policySetVersionId }) => {
     // Runs refer to the bundle of a version, not to the version.
     if (policySetVersionId) await remove(keys.policySetVersion(policySetVersionId));
     await remove({ pk, sk });
@@ -249,7 +247,7 @@ export const leavePolicySets = async (scope: { project: string } | { workspace: 
   if (!pointer) return;
   const [kind, id] =
     'project' in scope ? (['project', scope.project] as const) : (['workspace', scope.workspace] as const);
-  await inBatches([...(pointer.ids ?? [])], atOnce, async (setId) => {
+  await inBatches([...(pointer.ids ?? [])], async (setId) => {
     await removeIds(setId, `${kind}Ids`, [id]);
     await removeIds(setId, `${kind}ExclusionIds`, [id]);
   });

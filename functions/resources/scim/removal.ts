@@ -8,9 +8,6 @@ import { configurationId, deleteConfiguration } from './configurations.ts';
 import { getGroups, listGroupIds, unlinkGroup } from './groups/records.ts';
 import { deleteScimUser, getScimUsers, listScimUserIds } from './users/records.ts';
 
-/** Parallel deletions: an organization may have thousands of users. */
-const atOnce = 20;
-
 /**
  * Ends a directory's access, then forgets what it sent. Members and teams stay, and are no longer the directory's. Can
  * be repeated.
@@ -19,7 +16,7 @@ export const removeProvisioning = async (home: Pick<Organization, 'name' | 'exte
   const id = configurationId(home);
   await deleteTokensOf(accountOfScim(home));
   const users = await getScimUsers(await listScimUserIds(id));
-  await inBatches(users, atOnce, async (user) => {
+  await inBatches(users, async (user) => {
     if (user.userId !== undefined) {
       await update(keys.membership(user.userId, home.name), {
         remove: ['scim'],
@@ -29,6 +26,6 @@ export const removeProvisioning = async (home: Pick<Organization, 'name' | 'exte
     }
     await deleteScimUser(user);
   });
-  await inBatches(await getGroups(id, await listGroupIds(id)), atOnce, unlinkGroup);
+  await inBatches(await getGroups(id, await listGroupIds(id)), unlinkGroup);
   await deleteConfiguration(home);
 };

@@ -16,14 +16,12 @@ export const listConsumers = async (workspaceId: string): Promise<string[]> => {
   return (await queryAll<Pointer>({ pk, prefix: 'CONSUMER#' })).map((pointer) => pointer.workspaceId);
 };
 
-const atOnce = 25;
-
 /** 1 write per id; can be repeated. */
 export const addConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
-  inBatches(ids, atOnce, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
+  inBatches(ids, (id) => put({ ...keys.consumer(workspaceId, id), workspaceId: id }));
 
 export const removeConsumers = (workspaceId: string, ids: string[]): Promise<void> =>
-  inBatches(ids, atOnce, (id) => remove(keys.consumer(workspaceId, id)));
+  inBatches(ids, (id) => remove(keys.consumer(workspaceId, id)));
 
 /** Whether runs of `reader` may read the workspace's state. At most 2 reads. */
 export const sharesState = async (

@@ -117,7 +117,7 @@ export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise
     const last = own.filter(({ status }) => status === 'finalized').at(-1);
     const old = own.filter((version) => isSuperseded(version, last) && version.id !== workspace.state?.id);
     if (last) await replaceAll(last, old, apply.report?.stateVersionId === last.id);
-    await inBatches(old, atOnce, (version) => deleteVersion(version));
+    await inBatches(old, (version) => deleteVersion(version));
     const dangling = pointers.filter(
       ({ stateVersionId }) => !versions.some((version) => version.id === stateVersionId),
     );
@@ -125,8 +125,6 @@ export const deleteSuperseded = async ({ id, workspaceId, apply }: Run): Promise
   }
   await updateRun(id, { remove: ['apply.snapshotsFrom'] });
 };
-
-const atOnce = 10;
 
 const isSuperseded = ({ intermediate, serial }: StateVersion, last: StateVersion | undefined): boolean =>
   intermediate && last !== undefined && serial < last.serial;

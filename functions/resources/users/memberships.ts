@@ -1,7 +1,7 @@
 import type { Role } from '#api/permissions/granted.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, queryAll, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
 import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import type { SlackLink } from '#resources/slack/link-record.ts';
 import { identitiesOf } from './identities.ts';
@@ -126,13 +126,13 @@ export const endIfDeleted = async (membership: Membership): Promise<void> => {
   const key = keys.organization(membership.organization);
   const home = await get<Rules>(key);
   if (home?.deletedAt) return removeMember(membership);
-  if (home?.shownName) await noteOrganizationName(membership, home.shownName);
-  if (home?.ipAllowlists !== undefined) await noteIpAllowlists(membership, home.ipAllowlists);
-  if (home?.userTokensEnabled === false) await setUserTokens(membership, false);
+  if (home?.shownName) await applyRules(membership, { organizationName: home.shownName });
+  if (home?.ipAllowlists !== undefined) await applyRules(membership, { ipAllowlists: home.ipAllowlists });
+  if (home?.userTokensEnabled === false) await applyRules(membership, { withoutUserTokens: true });
   if (home?.ssoMaxTokenAge) await boundTokens(membership, home.ssoMaxTokenAge);
   if (home?.ssoRequired) await requireSso(membership, home.breakGlassOwner);
   const limits = home && tokenLimits(home);
-  if (limits) await limitTokens(membership, limits);
+  if (limits) await applyRules(membership, { tokenLimits: limits });
 };
 
 /** Rules of an organization that its memberships repeat, so that authorization takes one read. */
@@ -146,20 +146,34 @@ interface Rules extends TtlPolicies {
   breakGlassOwner?: string | null;
 }
 
+type Rule =
+  | 'organizationName'
+  | 'withoutUserTokens'
+  | 'tokensUntil'
+  | 'tokenLimits'
+  | 'ipAllowlists'
+  | 'ssoRequired'
+  | 'breakGlass';
+
+/** Repeats rules of the organization in a membership; undefined ends one. Takes effect at once, for all its tokens. */
+export const applyRules = async (
+  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  rules: Partial<Pick<Membership, Rule>>,
+): Promise<void> => {
+  await updateExisting<Membership>(keys.membership(userId, organization), setOrRemove(rules));
+};
+
 /**
- * Makes the membership require single sign-on, except the break-glass owner's. Takes effect at once.
+ * Makes the membership require single sign-on, except the break-glass owner's.
  * @param exempt id of the break-glass owner
  */
 export const requireSso = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  membership: Pick<Membership, 'userId' | 'organization'>,
   exempt: string | null | undefined,
 ): Promise<void> => {
-  const linked = userId === exempt || (await identitiesOf(userId)).length > 0;
-  await updateExisting<Membership>(keys.membership(userId, organization), {
-    ...(userId === exempt
-      ? { set: { breakGlass: true }, remove: ['ssoRequired'] }
-      : { set: { ssoRequired: linked ? 'linked' : 'unlinked' }, remove: ['breakGlass'] }),
-  });
+  if (membership.userId === exempt) return applyRules(membership, { breakGlass: true, ssoRequired: undefined });
+  const ssoRequired = (await identitiesOf(membership.userId)).length > 0 ? 'linked' : 'unlinked';
+  await applyRules(membership, { ssoRequired, breakGlass: undefined });
 };
 
 /**
@@ -168,58 +182,12 @@ export const requireSso = async (
  * @param minutes null removes the limit
  */
 export const boundTokens = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
+  membership: Pick<Membership, 'userId' | 'organization'>,
   minutes: number | null,
 ): Promise<void> => {
-  if (minutes !== null && (await identitiesOf(userId)).length === 0) return;
-  const until = minutes === null ? undefined : new Date(Date.now() + minutes * 60_000).toISOString();
-  await updateExisting<Membership>(keys.membership(userId, organization), {
-    ...(until === undefined ? { remove: ['tokensUntil'] } : { set: { tokensUntil: until } }),
-  });
-};
-
-/**
- * Takes effect at once, for all tokens of the user or account.
- * @param limits undefined removes them
- */
-export const limitTokens = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
-  limits: TokenLimits | undefined,
-): Promise<void> => {
-  await updateExisting<Membership>(keys.membership(userId, organization), {
-    ...(limits ? { set: { tokenLimits: limits } } : { remove: ['tokenLimits'] }),
-  });
-};
-
-/** @param name null: its first name */
-export const noteOrganizationName = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
-  name: string | null,
-): Promise<void> => {
-  await updateExisting<Membership>(keys.membership(userId, organization), {
-    ...(name === null ? { remove: ['organizationName'] } : { set: { organizationName: name } }),
-  });
-};
-
-/** Takes effect at once. */
-export const setUserTokens = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
-  enabled: boolean,
-): Promise<void> => {
-  await updateExisting<Membership>(keys.membership(userId, organization), {
-    ...(enabled ? { remove: ['withoutUserTokens'] } : { set: { withoutUserTokens: true } }),
-  });
-};
-
-/**
- * Starts the address checks for this member.
- * @param version of the allowlists, for {@link forgetIpAllowlists}
- */
-export const noteIpAllowlists = async (
-  { userId, organization }: Pick<Membership, 'userId' | 'organization'>,
-  version: number,
-): Promise<void> => {
-  await updateExisting<Membership>(keys.membership(userId, organization), { set: { ipAllowlists: version } });
+  if (minutes === null) return applyRules(membership, { tokensUntil: undefined });
+  if ((await identitiesOf(membership.userId)).length === 0) return;
+  await applyRules(membership, { tokensUntil: new Date(Date.now() + minutes * 60_000).toISOString() });
 };
 
 /** Does nothing when a later version was noted meanwhile. */

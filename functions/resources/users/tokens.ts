@@ -199,7 +199,7 @@ const changeTokensOf = async (userId: string, change: Change): Promise<void> => 
   await Promise.all(entries.map(({ hash }) => updateExisting(keys.token(hash), change)));
 };
 
-/** Starts the address checks for the pool's agents, as noteIpAllowlists does for members (memberships.ts). */
+/** Starts the address checks for the pool's agents, like those of members (memberships.ts). */
 export const noteIpAllowlistsOfTokens = (poolId: string, version: number): Promise<void> =>
   changeTokensOf(poolId, { set: { ipAllowlists: version } });
 

@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, update, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
 
@@ -57,7 +57,5 @@ export const loseEmail = async ({ id, email }: Pick<User, 'id' | 'email'>): Prom
 
 /** @param until undefined ends it */
 export const setSiteAdmin = async (id: string, until: string | undefined): Promise<void> => {
-  await updateExisting<User>(keys.user(id), {
-    ...(until === undefined ? { remove: ['siteAdminUntil'] } : { set: { siteAdminUntil: until } }),
-  });
+  await updateExisting<User>(keys.user(id), setOrRemove({ siteAdminUntil: until }));
 };

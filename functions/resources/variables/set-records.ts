@@ -96,9 +96,7 @@ const pointersOf = (set: VariableSet): Key[] => [
   ...[...(set.projectIds ?? [])].map((id) => keys.projectVariableSet(id, set.id)),
 ];
 
-const atOnce = 25;
-
-const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf(set), atOnce, (key) => remove(key));
+const removePointers = (set: VariableSet): Promise<void> => inBatches(pointersOf(set), (key) => remove(key));
 
 /** Deletes the set with its variables; existing runs keep their copies. */
 export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
@@ -112,7 +110,6 @@ export const deleteVariableSet = async (set: VariableSet): Promise<void> => {
   const rest = await queryAll<Key>({ pk: key.pk, prefix: 'VAR' });
   await inBatches(
     rest.filter(({ sk }) => sk !== key.sk),
-    atOnce,
     ({ pk, sk }) => remove({ pk, sk }),
   );
   await remove(key);
@@ -130,7 +127,7 @@ export const applyVariableSet = async (
   ids: string[],
 ): Promise<VariableSet | undefined> => {
   if (ids.length === 0) return set;
-  await inBatches(ids, atOnce, (id) => put({ ...pointerKeys[to](id, set.id), variableSetId: set.id }));
+  await inBatches(ids, (id) => put({ ...pointerKeys[to](id, set.id), variableSetId: set.id }));
   return addIds(set.id, to, ids);
 };
 
@@ -153,14 +150,14 @@ export const withdrawVariableSet = async (
 ): Promise<void> => {
   if (ids.length === 0) return;
   await removeIds(set.id, from, ids);
-  await inBatches(ids, atOnce, (id) => remove(pointerKeys[from](id, set.id)));
+  await inBatches(ids, (id) => remove(pointerKeys[from](id, set.id)));
 };
 
 /** Removes a deleted workspace or project from the sets that apply to it. */
 export const leaveVariableSets = async (from: 'workspaceIds' | 'projectIds', id: string): Promise<void> => {
   const { pk } = pointerKeys[from](id, '');
   const pointers = await queryAll<Pointer>({ pk, prefix: 'VARSET#' });
-  await inBatches(pointers, atOnce, async ({ variableSetId, sk }) => {
+  await inBatches(pointers, async ({ variableSetId, sk }) => {
     await removeIds(variableSetId, from, [id]);
     await remove({ pk, sk });
   });

@@ -10,8 +10,6 @@ import { inheritExecution } from './records.ts';
  * one takes no extra read; a change is copied to all that inherit it. Repeating an interrupted copy completes it.
  */
 
-const atOnce = 20;
-
 /**
  * Copies a changed default of the project. 1 read per workspace, and 1 write per workspace that changes; more with
  * agents.
@@ -23,7 +21,7 @@ export const inheritFromProject = async (project: Project): Promise<void> => {
       ({ inheritsExecutionMode, executionMode, agentPoolId = null }) =>
         inheritsExecutionMode && (executionMode !== execution.executionMode || agentPoolId !== execution.agentPoolId),
     );
-    await inBatches(following, atOnce, (workspace) => inheritExecution(workspace, execution));
+    await inBatches(following, (workspace) => inheritExecution(workspace, execution));
   }
 };
 
@@ -32,9 +30,7 @@ export const inheritFromOrganization = async (organization: Organization): Promi
   const { executionMode: defaultExecutionMode, agentPoolId: defaultAgentPoolId } = executionIn(organization);
   for await (const projects of eachProject(organization.name)) {
     const following = projects.filter(({ inheritsExecutionMode = true }) => inheritsExecutionMode);
-    await inBatches(following, atOnce, (project) =>
-      updateProject(project, { defaultExecutionMode, defaultAgentPoolId }),
-    );
+    await inBatches(following, (project) => updateProject(project, { defaultExecutionMode, defaultAgentPoolId }));
     for (const project of following) await inheritFromProject({ ...project, defaultExecutionMode, defaultAgentPoolId });
   }
 };

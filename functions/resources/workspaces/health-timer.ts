@@ -25,12 +25,10 @@ export const startHealthTimer = async (workspaceId: string): Promise<void> => {
 const shareOf = (workspaceId: string): number =>
   [...workspaceId].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 9973, 7) / 9973;
 
-const atOnce = 20;
-
 /** Starts missing timers of all workspaces, after the organization enabled assessments. Can be repeated. */
 export const startHealthTimers = async (organization: string): Promise<void> => {
   for await (const names of eachName<NameItem>(namesOf(organization))) {
-    await inBatches(names, atOnce, ({ workspaceId: id }) => {
+    await inBatches(names, ({ workspaceId: id }) => {
       const seconds = firstLookSeconds + Math.floor(shareOf(id) * assessmentHours * 3600);
       return create({ ...keys.healthTimer(id), lookedAt: now(), ...dueIn(id, seconds) });
     });

@@ -9,8 +9,6 @@ import type { Workspace } from './records.ts';
 
 /** Copies a project's auto-destroy duration to the workspaces that inherit it, as with execution modes. */
 
-const atOnce = 20;
-
 /** Workspaces of an environment end with the environment. */
 const follows = ({ inheritsAutoDestroy = true, managedBy }: Workspace): boolean => inheritsAutoDestroy && !managedBy;
 
@@ -21,7 +19,7 @@ export const inheritAutoDestroy = async ({ id, autoDestroyActivityDuration = nul
       (candidate) =>
         follows(candidate) && (candidate.autoDestroyActivityDuration ?? null) !== autoDestroyActivityDuration,
     );
-    await inBatches(outdated, atOnce, (workspace) => inherit(workspace.id, autoDestroyActivityDuration));
+    await inBatches(outdated, (workspace) => inherit(workspace.id, autoDestroyActivityDuration));
   }
 };
 

@@ -112,12 +112,12 @@ it('batches are processed in order, and stop after one that fails', async () => 
     running--;
     if (item === 3) throw new Error('third');
   };
-  await expect(inBatches([1, 2, 3, 4, 5], 2, work)).rejects.toThrow('third');
+  await expect(inBatches([1, 2, 3, 4, 5], work, 2)).rejects.toThrow('third');
   expect([started, most]).toEqual([[1, 2, 3, 4], 2]);
 });
 
 it('a batch read returns more items than fit in one request, in the order of their keys', async () => {
   const keys = Array.from({ length: 230 }, (_, i) => ({ pk: 'MANY', sk: `${i}` }));
-  await inBatches(keys, 50, (key) => table.put({ ...key }));
+  await inBatches(keys, (key) => table.put({ ...key }), 50);
   expect(await table.batchGet(keys.toReversed())).toEqual(keys.toReversed());
 });

@@ -30,9 +30,6 @@ export const memberIdsOfEach = async (groups: GroupTeam[]): Promise<string[][]> 
   return groups.map(({ id }) => byKey.get(keys.scimMembers(id).pk) ?? []);
 };
 
-/** Parallel changes of users. */
-const atOnce = 20;
-
 /** @throws {ScimError} 400 for an id that is no user of the configuration */
 const usersFor = async ({ configuration }: ScimCall, ids: readonly string[]): Promise<ScimUser[]> => {
   const found = await getScimUsers([...new Set(ids)]);
@@ -54,7 +51,7 @@ export const addMembers = async (call: ScimCall, team: GroupTeam, ids: readonly 
     values: { ':room': maxUsers - users.length },
   });
   if (!written) throw tooMany();
-  await inBatches(users, atOnce, ({ id }) => addGroup(id, team.id));
+  await inBatches(users, ({ id }) => addGroup(id, team.id));
   const current = new Set(await usersOfTeam.get(team.id));
   const outside = users.flatMap(({ userId }) => (userId === undefined || current.has(userId) ? [] : [userId]));
   const memberships = new Map((await getMemberships(call.home.name, outside)).map((one) => [one.userId, one]));
@@ -63,7 +60,7 @@ export const addMembers = async (call: ScimCall, team: GroupTeam, ids: readonly 
     return membership && isActive(user, membership) ? [membership.userId] : [];
   });
   if (!(await enterTeam(team, entering))) throw tooMany();
-  await inBatches(entering, atOnce, (userId) => auditTeam(call, team, userId, 'join_by_scim'));
+  await inBatches(entering, (userId) => auditTeam(call, team, userId, 'join_by_scim'));
 };
 
 const leave = async (call: ScimCall, team: GroupTeam, userId: string): Promise<void> => {
@@ -78,7 +75,7 @@ export const removeMembers = async (call: ScimCall, team: GroupTeam, ids: readon
   if (users.length === 0) return;
   await updateExisting(keys.scimMembers(team.id), { delete: { memberIds: new Set(users.map(({ id }) => id)) } });
   const current = new Set(await usersOfTeam.get(team.id));
-  await inBatches(users, atOnce, async ({ id, userId }) => {
+  await inBatches(users, async ({ id, userId }) => {
     await removeGroup(id, team.id);
     if (userId !== undefined && current.has(userId)) await leave(call, team, userId);
   });
@@ -91,6 +88,6 @@ export const setMembers = async (call: ScimCall, team: GroupTeam, ids: readonly 
   await removeMembers(call, team, former);
   const staying = new Set(users.map(({ userId }) => userId));
   const others = (await usersOfTeam.get(team.id)).filter((userId) => !staying.has(userId));
-  await inBatches(others, atOnce, (userId) => leave(call, team, userId));
+  await inBatches(others, (userId) => leave(call, team, userId));
   await addMembers(call, team, ids);
 };

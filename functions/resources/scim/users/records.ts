@@ -1,7 +1,7 @@
 import { foldCase } from '#platform/store/fold-case.ts';
 import { hashSecret, newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, put, queryAll, remove, setOrRemove, updateExisting } from '#platform/store/table.ts';
 import { nowAfter } from '#platform/store/time.ts';
 import { claimName, createNamed, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { ScimLink } from '#resources/users/memberships.ts';
@@ -93,11 +93,8 @@ export const replaceAttributes = async (
   const [before, after] = [externalIdKey(user), externalIdKey(next)];
   if (after && !isSameKey(before, after)) await put({ ...after, holder: user.id });
   const { externalId, displayName, name, userName, emails } = next;
-  const values = { externalId, displayName, name };
-  const written = await updateExisting<ScimUser>(keys.scimUser(user.id), {
-    set: { ...values, userName, emails, updatedAt: nowAfter(user.updatedAt) },
-    remove: Object.entries(values).flatMap(([key, value]) => (value === undefined ? [key] : [])),
-  });
+  const values = { externalId, displayName, name, userName, emails, updatedAt: nowAfter(user.updatedAt) };
+  const written = await updateExisting<ScimUser>(keys.scimUser(user.id), setOrRemove(values));
   const [kept, former] = written ? [next, user] : [user, next];
   if (renamed) await releaseName(userNames, former);
   if (moved) await releaseName(addresses, former);
