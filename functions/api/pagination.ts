@@ -106,6 +106,17 @@ export const pageFrom = <T>(request: ApiRequest, all: T[], document: (one: T) =>
   );
 };
 
+/** Like {@link pageFrom}, for documents that are read, or have included resources. */
+export const pageWith = async <T>(
+  request: ApiRequest,
+  all: T[],
+  show: (shown: T[]) => Promise<{ data: Resource[]; included?: Resource[] | undefined }>,
+): Promise<Answer> => {
+  const page = pageOf(request);
+  const { data, included } = await show(pageSlice(all, page));
+  return list(request, page, all.length, data, included);
+};
+
 /** For the private registry, where an empty list has 0 pages (HCP API: registry providers). */
 export const registryList = (
   request: ApiRequest,

@@ -239,9 +239,9 @@ export const route = <S extends Subject>(
 
 /** The handler of a route that only changes its subject, most often deletes it. */
 export const noContentAfter =
-  <S extends Subject>(change: (subject: S) => Promise<unknown>) =>
-  async ({ subject }: Context<S>): Promise<Answer> => {
-    await change(subject);
+  <S extends Subject>(change: (subject: S, context: Context<S>) => Promise<unknown>) =>
+  async (context: Context<S>): Promise<Answer> => {
+    await change(context.subject, context);
     return noContent();
   };
 

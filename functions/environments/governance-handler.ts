@@ -5,5 +5,4 @@ import { metricRoutes } from './metrics/routes.ts';
 import { prebuildRoutes } from './prebuilds/routes.ts';
 import { quotaRoutes } from './quotas/routes.ts';
 
-/** Quotas, prebuilds, audit and metrics. */
 export const handler = serve([...quotaRoutes, ...prebuildRoutes, ...auditRoutes, ...metricRoutes], notServed);

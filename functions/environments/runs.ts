@@ -107,7 +107,6 @@ export const recordArchive = async (
   return (await adoptArchive({ ...configuration, source: 'tfe-api' }, archive)).id;
 };
 
-/** An environment variable for Terraform. */
 export const environmentVariable = (key: string, value: string): FrozenVariable => ({
   key,
   value,

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
+import { type Answer, created, ok, type Resource } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { readData, text } from '#api/validation.ts';
 import { type AccountLink, beginLink, endLink, linkOfUser } from './account-links.ts';
 import type { OauthClient } from './connections.ts';
@@ -37,10 +37,7 @@ const show = async ({ subject, principal }: Context<OauthClient>): Promise<Answe
   return ok(document(link));
 };
 
-const end = async ({ subject, principal }: Context<OauthClient>): Promise<Answer> => {
-  await endLink(subject.id, principal.userId);
-  return noContent();
-};
+const end = noContentAfter(({ id }: OauthClient, { principal }) => endLink(id, principal.userId));
 
 const path = '/oauth-clients/{oauthClient}/account-link';
 

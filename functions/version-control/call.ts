@@ -84,7 +84,6 @@ const said = (body: Buffer, secret: string): string => {
 const refused = [401, 403];
 const passing = [500, 502, 503, 504];
 
-/** The error for a failed status. */
 export const failureOf = (name: string, status: number, body: Buffer, secret: string): ForgeError => {
   const detail = said(body, secret);
   if (refused.includes(status))

@@ -46,7 +46,6 @@ const publish = async (
 
 const nameOf = ({ name, provider }: Module): string => `${name}/${provider}`;
 
-/** The modules among the repository's followers. */
 export const modulesOf = async (followers: string[], { id }: FollowedRepository): Promise<Module[]> => {
   const modules = await Promise.all(followers.filter(isModule).map(getModule));
   return modules.filter((module) => module !== undefined).filter(({ vcsRepo }) => vcsRepo?.repository === id);

@@ -1,10 +1,11 @@
 import * as v from 'valibot';
+import { listLimit } from '#api/list-limit.ts';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { list, pageFrom, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { type Context, type Finder, type Route, route, noContentAfter } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { withPool } from '#resources/agents/pools/input.ts';
@@ -69,11 +70,7 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const given = await readNewClient(request, subject.organization);
   const { organization: home } = subject;
-  const limit = {
-    max: maxClients,
-    count: async () => (await listClients(home)).length,
-    full: () => unprocessable('/data', `${home} has ${maxClients} OAuth clients, the maximum. Delete one first`),
-  };
+  const limit = listLimit(home, maxClients, 'OAuth clients', async () => (await listClients(home)).length);
   const make = () => withPool(() => createClient(home, given.settings, given.issued), poolPointer);
   const client = await createLimited(limit, make, endClient);
   const { data } = await documents(context, subject.organization, [client]);
@@ -129,10 +126,7 @@ const update = async (context: Context<OauthClient>): Promise<Answer> => {
   return single(context, updated);
 };
 
-const remove = async ({ subject }: Context<OauthClient>): Promise<Answer> => {
-  await endClient(subject);
-  return noContent();
-};
+const remove = noContentAfter(endClient);
 
 const projectsOf = async ({ request, subject }: Context<OauthClient>): Promise<Set<string>> => {
   const { data } = readWhole(request, v.object({ data: projectList }));
@@ -173,10 +167,7 @@ const updateToken = async ({ request, subject }: Context<OauthToken>): Promise<A
   return ok(tokenDocument(updated));
 };
 
-const removeToken = async ({ subject }: Context<OauthToken>): Promise<Answer> => {
-  await endToken(subject);
-  return noContent();
-};
+const removeToken = noContentAfter(endToken);
 
 /** The organization of a new client, named in the body. */
 const namedOrganization: Finder<InOrganization> = {

@@ -35,7 +35,6 @@ export const forbidden = (message?: string): CoderError =>
 export const invalid = (field: string, detail: string, message = 'Validation failed.'): CoderError =>
   new CoderError(400, message, undefined, [{ field, detail }]);
 
-/** The error for invalid query parameters. */
 export const invalidQuery = (...validations: Validation[]): CoderError =>
   new CoderError(400, 'Query parameters have invalid values.', undefined, validations);
 

@@ -2,7 +2,6 @@ import type { Run } from '#run/run.ts';
 import type { Version } from '../templates/versions.ts';
 import type { Part } from './entries.ts';
 
-/** The current log of a job. */
 export interface JobLog {
   parts: Part[];
   /** The job's end is recorded. */

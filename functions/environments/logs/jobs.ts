@@ -6,5 +6,4 @@ import { logOfVersion } from './version-log.ts';
 
 const logs: Record<JobKind, ReadJobLog> = { version: logOfVersion, 'dry-run': logOfDryRun, build: logOfBuild };
 
-/** The log of a job of any kind. */
 export const jobLog = (kind: JobKind, id: string): Promise<JobLog | undefined> => logs[kind](id);

@@ -3,7 +3,7 @@ import { badRequest, nameTaken, unprocessable } from '#api/errors.ts';
 import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { listLimit } from '#api/list-limit.ts';
-import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { pageFrom, pageWith, wholeList } from '#api/pagination.ts';
 import { type Context, type Route, route, type Subject } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -113,15 +113,13 @@ const sorted = <T>(items: T[], sort: string, by: Record<string, (item: T) => str
 
 const listAll = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
-  const page = pageOf(request);
   const search = (request.query.get('q') ?? '').toLowerCase();
   const fits = await usableBy(context);
   const all = (await listAgentPools(subject.organization)).filter(
     (pool) => pool.name.toLowerCase().includes(search) && fits.every((usable) => usable(pool)),
   );
-  const shown = pageSlice(sorted(all, request.query.get('sort') || 'name', orders), page);
-  const { data, included } = await documents(context, shown);
-  return list(request, page, all.length, data, included);
+  const ordered = sorted(all, request.query.get('sort') || 'name', orders);
+  return pageWith(request, ordered, (pools) => documents(context, pools));
 };
 
 const update = async (context: Context<AgentPool>): Promise<Answer> => {
@@ -152,20 +150,14 @@ const remove = async (context: Context<AgentPool>): Promise<Answer> => {
 const agentOrders: Record<string, (one: Agent) => string> = { 'created-at': ({ createdAt }) => createdAt };
 
 const agentsOf = async ({ request, subject }: Context<AgentPool>): Promise<Answer> => {
-  const page = pageOf(request);
   const since = request.query.get('filter[last-ping-since]');
   if (since && Number.isNaN(Date.parse(since))) {
     throw badRequest('filter[last-ping-since]: must be a time such as 2030-01-31T00:00:00Z', 'filter[last-ping-since]');
   }
   const from = since ? new Date(since).toISOString() : '';
   const all = (await listAgents(subject.id)).filter(({ lastPingAt }) => lastPingAt >= from);
-  const shown = pageSlice(sorted(all, request.query.get('sort') || 'created-at', agentOrders), page);
-  return list(
-    request,
-    page,
-    all.length,
-    shown.map((agent) => agentDocument(agent)),
-  );
+  const ordered = sorted(all, request.query.get('sort') || 'created-at', agentOrders);
+  return pageFrom(request, ordered, (agent) => agentDocument(agent));
 };
 
 /** A running agent would register again. */

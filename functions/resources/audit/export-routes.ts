@@ -1,9 +1,9 @@
 import * as v from 'valibot';
-import { type Answer, noContent, ok, one } from '#api/answer.ts';
+import { type Answer, ok, one } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { outboundUrl } from '#api/outbound-url.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -73,10 +73,7 @@ const set = async ({ request, subject }: Context<InOrganization>): Promise<Answe
   return ok(auditExportDocument(await setAuditExport(subject.organization, url, headers), subject.record));
 };
 
-const end = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
-  await endAuditExport(subject.organization);
-  return noContent();
-};
+const end = noContentAfter(({ organization }: InOrganization) => endAuditExport(organization));
 
 const path = '/organizations/{organization}/audit-export';
 

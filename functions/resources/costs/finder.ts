@@ -4,7 +4,6 @@ import { costEstimateId, runIdOf } from '#platform/store/id.ts';
 import { getRun } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 
-/** The run that has the estimate. */
 export const costEstimate: Finder<Run> = {
   what: 'cost estimate',
   parameter: 'estimate',

@@ -106,7 +106,6 @@ export const deleteIpAllowlists = async (organization: string): Promise<void> =>
   await remove(keys.ipAllowlists(organization));
 };
 
-/** Removes the pointers of lists and of their ranges. */
 export const removePointers = async (lists: Pick<IpAllowlist, 'id' | 'ranges'>[]): Promise<void> => {
   for (const { id, ranges } of lists) {
     await removeRangePointers(ranges);

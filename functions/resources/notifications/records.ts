@@ -34,7 +34,6 @@ export interface NotificationConfiguration extends Edited {
   updatedAt: string;
   /** Latest first. */
   responses?: DeliveryResponse[];
-  /** Number of deliveries. */
   deliveries?: number;
 }
 

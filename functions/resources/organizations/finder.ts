@@ -2,7 +2,6 @@ import { inOrganization, param } from '#api/finders.ts';
 import type { Finder, Subject } from '#api/route.ts';
 import { getOrganization, type Organization } from './records.ts';
 
-/** An organization as the subject of a route. */
 export interface InOrganization extends Subject {
   record: Organization;
 }

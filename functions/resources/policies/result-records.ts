@@ -20,7 +20,6 @@ export interface PolicyResult {
   reason?: string;
   /** Results by enforcement level (run/policies.ts: resultCount, checkCount). */
   count: Record<string, number>;
-  /** Number of evaluated sets. */
   setCount: number;
   at: string;
   durationMs: number;

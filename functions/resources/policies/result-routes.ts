@@ -2,7 +2,7 @@ import { type Answer, ok, plainText, type Resource } from '#api/answer.ts';
 import { conflict, notFound } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readComment } from '#api/validation.ts';
 import { runDocument } from '#resources/runs/document.ts';
@@ -127,8 +127,7 @@ const override =
 const listEvaluations = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const named = readTaskStageId(request.params.stage ?? '');
   const all = named?.stage === 'post_plan' && withEvaluation(subject) ? [await evaluationDocument(subject)] : [];
-  const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page));
+  return pageFrom(request, all, (document) => document);
 };
 
 const outcomesOf = async (subject: Run): Promise<Resource[]> => {
@@ -165,8 +164,7 @@ const filtered = (query: URLSearchParams, documents: Resource[]): Resource[] => 
 
 const listOutcomes = async ({ request, subject }: Context<Run>): Promise<Answer> => {
   const all = filtered(request.query, await outcomesOf(subject));
-  const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page));
+  return pageFrom(request, all, (document) => document);
 };
 
 const readOutcome = async ({ request, subject }: Context<Run>): Promise<Answer> => {

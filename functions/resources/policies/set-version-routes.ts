@@ -1,8 +1,8 @@
-import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { type Answer, created, ok } from '#api/answer.ts';
 import { conflict, keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
 import { list, pageFrom, pageOf } from '#api/pagination.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import {
   createVariable,
@@ -90,6 +90,8 @@ const updateParameter = async (context: Context<PolicySet>): Promise<Answer> => 
   return shown(updated);
 };
 
+const removeParameter = noContentAfter(async (_: PolicySet, context) => deleteVariable(await find(context)));
+
 const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
 
 const listParameters = async ({ request, subject }: Context<PolicySet>): Promise<Answer> => {
@@ -108,8 +110,5 @@ export const policySetVersionRoutes: Route[] = [
   route('POST', parameters, 'policy:write', policySet, createParameter),
   route('GET', `${parameters}/{parameter}`, 'policy:read', policySet, async (context) => shown(await find(context))),
   route('PATCH', `${parameters}/{parameter}`, 'policy:write', policySet, updateParameter),
-  route('DELETE', `${parameters}/{parameter}`, 'policy:write', policySet, async (context) => {
-    await deleteVariable(await find(context));
-    return noContent();
-  }),
+  route('DELETE', `${parameters}/{parameter}`, 'policy:write', policySet, removeParameter),
 ];

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type Answer, noContent, type Resource } from '#api/answer.ts';
+import type { Answer, Resource } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { wholeList } from '#api/pagination.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';
@@ -47,20 +47,15 @@ export const effectiveBindings = (project: Project): Resource[] =>
 const effective = async ({ request, subject }: Context<Project>): Promise<Answer> =>
   wholeList(request, effectiveBindings(subject));
 
-const addAndList = async (context: Context<Project>): Promise<Answer> => {
-  return wholeList(context.request, tagBindingDocuments(await adding(context)));
-};
+const addAndList = async (context: Context<Project>): Promise<Answer> =>
+  wholeList(context.request, tagBindingDocuments(await adding(context)));
 
-const add = async (context: Context<Project>): Promise<Answer> => {
-  await adding(context);
-  return noContent();
-};
+const add = noContentAfter((_: Project, context) => adding(context));
 
-const replace = async (context: Context<Project>): Promise<Answer> => {
+const replace = noContentAfter(async (_: Project, context) => {
   const tags = tagsIn(context);
   await write(context, () => tags);
-  return noContent();
-};
+});
 
 const base = '/projects/{project}';
 

@@ -2,8 +2,9 @@ import { type Answer, created, json, noContent, type Resource } from '#api/answe
 import { nameTaken, unprocessable } from '#api/errors.ts';
 import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { listLimit } from '#api/list-limit.ts';
 import { nameOf } from '#api/naming.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageWith } from '#api/pagination.ts';
 import { type Context, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -85,21 +86,14 @@ const single = async (context: Context<Subject>, set: ProviderSet): Promise<Answ
   return withEtag(json(200, { data: data[0], included }), set);
 };
 
-const page = async (context: Context<Subject>, sets: ProviderSet[]): Promise<Answer> => {
-  const at = pageOf(context.request);
-  const { data, included } = await shown(context, pageSlice(sets, at));
-  return list(context.request, at, sets.length, data, included);
-};
+const page = (context: Context<Subject>, sets: ProviderSet[]): Promise<Answer> =>
+  pageWith(context.request, sets, (some) => shown(context, some));
 
 const create = async (context: Context<InOrganization>): Promise<Answer> => {
   const { request, subject } = context;
   const values = await readNewProviderSet(request, subject.organization);
   const { organization: home, record } = subject;
-  const limit = {
-    max: maxProviderSets,
-    count: () => countProviderSets(home),
-    full: () => unprocessable('/data', `${home} has ${maxProviderSets} provider sets, the maximum`),
-  };
+  const limit = listLimit(home, maxProviderSets, 'provider sets', () => countProviderSets(home));
   const set = await createLimited(limit, () => createProviderSet(record, values), deleteProviderSet);
   if (!set) throw nameTaken();
   return created((await shown(context, [set])).data[0] as Resource);

@@ -35,7 +35,6 @@ const idOf = (resultId: string, outcomeId: string): string => {
   return `${resultId.replace(/^taskrs-/, 'tro-')}${hash}`;
 };
 
-/** Result id derived from an outcome's id. */
 export const resultIdOfOutcome = (id: string): string | undefined => {
   const [, characters] = form.exec(id) ?? [];
   return characters && `taskrs-${characters}`;

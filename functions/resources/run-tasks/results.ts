@@ -53,7 +53,6 @@ const keyOf = (id: string): Key | undefined => {
 
 type NewResult = Omit<TaskResult, 'status' | 'statusTimestamps' | 'createdAt' | 'updatedAt'>;
 
-/** A new pending result with its key. */
 export const newTaskResult = (values: NewResult): { key: Key; result: TaskResult } => {
   const at = now();
   const key = keyOf(values.id);

@@ -4,7 +4,7 @@ import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { listLimit } from '#api/list-limit.ts';
 import { nameOf } from '#api/naming.ts';
-import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageWith } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Call, type Context, type Route, route, type Subject, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -99,10 +99,8 @@ const create = async (context: Context<InOrganization>): Promise<Answer> => {
 };
 
 const listOfOrganization = async (context: Context<InOrganization>): Promise<Answer> => {
-  const page = pageOf(context.request);
   const all = await listTasks(context.subject.organization);
-  const { data, included } = await documents(context, pageSlice(all, page));
-  return list(context.request, page, all.length, data, included);
+  return pageWith(context.request, all, (tasks) => documents(context, tasks));
 };
 
 const update = async (context: Context<Task>): Promise<Answer> => {
@@ -160,12 +158,12 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
 
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const include = workspaceTaskIncludes.of(request);
-  const page = pageOf(request);
   const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
-  const shown = pageSlice(all, page);
-  const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
-  const included = include.size ? tasks.map((task) => taskDocument(task, [])) : undefined;
-  return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
+  return pageWith(request, all, async (shown) => {
+    const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
+    const included = include.size ? tasks.map((task) => taskDocument(task, [])) : undefined;
+    return { data: shown.map(workspaceTaskDocument), included };
+  });
 };
 
 const attachmentOf = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {

@@ -2,7 +2,7 @@ import { type Answer, ok, plainText, type Resource } from '#api/answer.ts';
 import { conflict, notFound } from '#api/errors.ts';
 import { inWorkspace } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
-import { list, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
+import { pageFrom, pageWith } from '#api/pagination.ts';
 import { type Context, type Finder, type Route, route } from '#api/route.ts';
 import { readComment } from '#api/validation.ts';
 import { evaluationDocument } from '#resources/policies/result-document.ts';
@@ -114,11 +114,10 @@ const withoutRun = (document: Resource): Resource => without(document, 'current-
 
 const listOfRun = async (context: Context<Run>): Promise<Answer> => {
   const { request, subject } = context;
-  const page = pageOf(request);
-  const all = stagesOf(subject);
-  const shown = pageSlice(all, page);
-  const data = shown.map((stage) => taskStageDocument(subject, stage, context));
-  return list(request, page, all.length, data, await related(context, subject, shown));
+  return pageWith(request, stagesOf(subject), async (shown) => ({
+    data: shown.map((stage) => taskStageDocument(subject, stage, context)),
+    included: await related(context, subject, shown),
+  }));
 };
 
 const readStage = async (context: Context<Stage>): Promise<Answer> => {

@@ -77,7 +77,6 @@ export const deleteWorkspaceTask = async ({ workspaceId, taskId, id }: Workspace
   await remove(keys.taskWorkspace(taskId, workspaceId));
 };
 
-/** Called when a workspace is deleted. */
 export const deleteWorkspaceTasksOf = async (workspaceId: string): Promise<void> => {
   for (const attachment of await listWorkspaceTasks(workspaceId)) await deleteWorkspaceTask(attachment);
 };

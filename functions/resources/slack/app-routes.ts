@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { type Answer, noContent, ok, one } from '#api/answer.ts';
+import { type Answer, ok, one } from '#api/answer.ts';
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { readData, setting, text } from '#api/validation.ts';
 import { environment } from '#platform/environment.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -84,10 +84,7 @@ const set = async ({ request, subject }: Context<InOrganization>): Promise<Answe
   return ok(slackAppDocument(app));
 };
 
-const end = async ({ subject }: Context<InOrganization>): Promise<Answer> => {
-  await deleteSlackApp(subject.record);
-  return noContent();
-};
+const end = noContentAfter(({ record }: InOrganization) => deleteSlackApp(record));
 
 const path = '/organizations/{organization}/slack-app';
 

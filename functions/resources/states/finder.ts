@@ -15,7 +15,6 @@ export const stateVersion = byId({ what: 'state version', parameter: 'version', 
 
 export const sharedStateVersion: Finder<StateVersion> = { ...stateVersion, shared: currentState };
 
-/** The state version that an output belongs to. */
 export const stateVersionOfOutput: Finder<StateVersion> = {
   what: 'state version output',
   parameter: 'output',

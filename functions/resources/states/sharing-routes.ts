@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
 import { unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
-import { list, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
+import { list, pageOf, pageWith, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
-import { type Context, type Route, route } from '#api/route.ts';
+import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { workspaceDocuments } from '#resources/workspaces/document.ts';
 import { workspace } from '#resources/workspaces/finder.ts';
@@ -60,20 +60,12 @@ const visibleConsumers = async ({ subject, principal }: Context<Workspace>): Pro
 const listOfWorkspace = async (context: Context<Workspace>): Promise<Answer> => {
   const { request, subject, principal } = context;
   if (subject.globalRemoteState && request.query.get('show_only_configured') !== 'true') return listEveryone(context);
-  const page = pageOf(request);
-  const ids = await visibleConsumers(context);
-  return list(
-    request,
-    page,
-    ids.length,
-    await workspaceDocuments(principal, await getWorkspaces(pageSlice(ids, page))),
-  );
+  return pageWith(request, await visibleConsumers(context), async (ids) => ({
+    data: await workspaceDocuments(principal, await getWorkspaces(ids)),
+  }));
 };
 
-const add = async (context: Context<Workspace>): Promise<Answer> => {
-  await addConsumers(context.subject.id, await consumersIn(context));
-  return noContent();
-};
+const add = noContentAfter(async ({ id }: Workspace, context) => addConsumers(id, await consumersIn(context)));
 
 /** Replaces only consumers that the caller may see. */
 const replace = async (context: Context<Workspace>): Promise<Answer> => {
@@ -84,10 +76,7 @@ const replace = async (context: Context<Workspace>): Promise<Answer> => {
   return noContent();
 };
 
-const remove = async (context: Context<Workspace>): Promise<Answer> => {
-  await removeConsumers(context.subject.id, idsIn(context));
-  return noContent();
-};
+const remove = noContentAfter(({ id }: Workspace, context) => removeConsumers(id, idsIn(context)));
 
 const base = '/workspaces/{workspace}/relationships/remote-state-consumers';
 

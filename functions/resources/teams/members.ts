@@ -72,7 +72,6 @@ export const removeFromTeam = async (team: TeamOf, userId: string): Promise<bool
   return left !== undefined;
 };
 
-/** Removes all members of a deleted team. */
 export const removeAllMembers = async (team: TeamOf): Promise<void> => {
   for (const userId of await usersOfTeam.get(team.id)) await leaveTeam(team, userId);
   await remove(keys.teamUsers(team.id));

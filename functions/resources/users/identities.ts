@@ -20,7 +20,6 @@ export interface LinkedIdentity extends Identity {
 
 export const identityHash = ({ issuer, subject }: Identity): string => hashSecret(`${issuer}\n${subject}`);
 
-/** Id of the identity in the API. */
 export const identityId = (identity: Identity): string => derivedId('identity', identityHash(identity));
 
 const point = (identity: Identity, userId: string) =>

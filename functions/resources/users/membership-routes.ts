@@ -6,7 +6,7 @@ import { includable } from '#api/include.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { email } from '#api/names.ts';
 import { nameOf } from '#api/naming.ts';
-import { list, pageOf, pageSlice } from '#api/pagination.ts';
+import { list, pageOf, pageSlice, pageWith } from '#api/pagination.ts';
 import { checkPerson, type Principal } from '#api/permissions/principal.ts';
 import { type Call, type Context, type Route, route, userRoute } from '#api/route.ts';
 import { identifier, readData } from '#api/validation.ts';
@@ -140,15 +140,13 @@ const listOfOrganization = async (context: Context<InOrganization>): Promise<Ans
 
 const listMine = async (call: Call): Promise<Answer> => {
   const { request, principal } = call;
-  const page = pageOf(request);
   const [user] = await getUsers([principal.userId]);
   const statuses = words(request.query.get('filter[status]'));
   const all = (await membershipsAndInvitationsOf(principal.userId)).filter(
     (membership) => !statuses || statuses.includes(membershipStatus(membership, user)),
   );
-  const shown = pageSlice(all, page).map((membership): Shown => ({ membership, user }));
-  const { data, included } = await documents(call, shown);
-  return list(request, page, all.length, data, included);
+  const shown = all.map((membership): Shown => ({ membership, user }));
+  return pageWith(request, shown, (some) => documents(call, some));
 };
 
 const single = async (context: Pick<Call, 'request' | 'principal'>, membership: Membership) => {

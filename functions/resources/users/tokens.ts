@@ -104,14 +104,12 @@ export const issueSession = async (userId: string, expiredAt: string, identity?:
   return secret;
 };
 
-/** Ends a session by the hash of its token. */
 export const endSession = (hash: string): Promise<boolean> => remove(keys.token(hash));
 
 /** True when the session existed. Takes effect at once. */
 export const removeSession = async (secret: string): Promise<boolean> =>
   secret.startsWith(prefixes.session) && remove(keys.token(hashSecret(secret)));
 
-/** Creates a token of a user. */
 export const createToken = (
   userId: string,
   description: string,

@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
 import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
-import { list, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
+import { pageFrom, wholeList } from '#api/pagination.ts';
 import type { Permission } from '#api/permissions/permissions.ts';
-import { type Context, type Finder, type Route, route } from '#api/route.ts';
+import { type Context, type Finder, type Route, route, noContentAfter } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { isModule } from '#platform/store/keys.ts';
 import { now } from '#platform/store/time.ts';
@@ -100,18 +100,14 @@ const update = async (context: Context<Owner>): Promise<Answer> => {
   return shown(updated);
 };
 
-const remove = async (context: Context<Owner>): Promise<Answer> => {
-  await deleteVariable(await find(context));
-  return noContent();
-};
+const remove = noContentAfter(async (_: Owner, context) => deleteVariable(await find(context)));
 
 const byAge = (a: Variable, b: Variable): number => (a.createdAt < b.createdAt ? -1 : 1);
 
 export const listOwned = async ({ request, subject }: Pick<Context<Owner>, 'request' | 'subject'>): Promise<Answer> => {
   const documents = (await listVariables(subject.id)).sort(byAge).map((variable) => variableDocument(variable));
   if (!isModule(subject.id)) return wholeList(request, documents);
-  const page = pageOf(request);
-  return list(request, page, documents.length, pageSlice(documents, page));
+  return pageFrom(request, documents, (document) => document);
 };
 
 const maxAtOnce = 100;

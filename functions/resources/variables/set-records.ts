@@ -181,7 +181,6 @@ export const listProjectVariableSets = async (organization: string, projectId: s
   return sets.filter((set) => set.global || set.projectIds?.has(projectId));
 };
 
-/** Sets owned by the project. */
 export const listOwnVariableSets = async (projectId: string): Promise<VariableSet[]> => {
   const sets = await getVariableSets(await named(keys.project(projectId).pk, 'OWNVARSET#'));
   return sets.filter((set) => set.projectId === projectId);

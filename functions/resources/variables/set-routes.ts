@@ -2,7 +2,7 @@ import { type Answer, created, noContent, ok, type Resource } from '#api/answer.
 import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
-import { list, type Page, pageOf, pageSlice, totalOf } from '#api/pagination.ts';
+import { list, type Page, pageOf, pageWith, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, noContentAfter, type Route, route, type Subject } from '#api/route.ts';
@@ -69,7 +69,6 @@ const again = async ({ id }: VariableSet): Promise<VariableSet> => {
   return set;
 };
 
-/** Replaces the targets of a set. */
 const replace = async (set: VariableSet, { kind, ids }: Targets): Promise<void> => {
   const before = set[idsOf[kind]] ?? new Set<string>();
   const added = ids.filter((id) => !before.has(id));
@@ -157,12 +156,11 @@ const document = async (context: Pick<Context<Subject>, 'principal'>, variableSe
 const documents = (context: Pick<Context<Subject>, 'principal'>, sets: VariableSet[]): Promise<Resource[]> =>
   Promise.all(sets.map((set) => document(context, set)));
 
-const page = async (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> => {
-  const page = pageOf(context.request);
-  const fitting = sets.filter(searched(context.request));
-  const shown = pageSlice(fitting, page);
-  return list(context.request, page, fitting.length, await documents(context, shown), await included(context, shown));
-};
+const page = (context: Context<Subject>, sets: VariableSet[]): Promise<Answer> =>
+  pageWith(context.request, sets.filter(searched(context.request)), async (shown) => ({
+    data: await documents(context, shown),
+    included: await included(context, shown),
+  }));
 
 const byName = (a: { name: string }, b: { name: string }): number => {
   const [x, y] = [a.name.toLowerCase(), b.name.toLowerCase()];
@@ -240,7 +238,6 @@ const listApplicable = async (context: Context<Workspace>): Promise<Answer> => {
   return answerPage(context, page, await findVariableSets(subject.organization, filter, page));
 };
 
-/** A set that applies to the workspace. */
 const setOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<VariableSet> => {
   const id = request.params.varset ?? '';
   const effective = (await effectiveVariableSets(subject)).find(({ set }) => set.id === id);

@@ -56,7 +56,6 @@ interface JsonCheck {
   problems?: { message?: string }[];
 }
 
-/** The parts of the JSON that are compared. */
 export interface ComparedJson {
   terraform_version?: string;
   timestamp?: string;

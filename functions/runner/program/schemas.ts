@@ -35,7 +35,6 @@ export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string,
   return result;
 };
 
-/** Types of the resources that a plan changes. */
 export const changedTypes = (plan: PlanJson): Typed[] => [
   ...(plan.resource_changes ?? []),
   ...(plan.resource_drift ?? []),

@@ -5,7 +5,7 @@ import { nameOf } from '#api/naming.ts';
 import { list, type Page, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import type { ApiRequest } from '#api/request.ts';
-import { type Call, type Context, type Finder, type Route, route, userRoute } from '#api/route.ts';
+import { type Call, type Context, type Finder, type Route, route, userRoute, noContentAfter } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
 import { environment } from '#platform/environment.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
@@ -150,10 +150,7 @@ const link = async ({ request, subject, principal }: Context<InOrganization>): P
   );
 };
 
-const unlink = async (context: Context<InOrganization>): Promise<Answer> => {
-  await unlinkInstallation(await linkedHere(context));
-  return noContent();
-};
+const unlink = noContentAfter(async (_: InOrganization, context) => unlinkInstallation(await linkedHere(context)));
 
 /** Present while the authorization is valid. */
 const ownTokens = async ({ request, principal }: Call): Promise<Answer> => {
@@ -169,8 +166,7 @@ const ownTokens = async ({ request, principal }: Call): Promise<Answer> => {
         },
       ]
     : [];
-  const page = pageOf(request);
-  return list(request, page, all.length, pageSlice(all, page));
+  return pageFrom(request, all, (document) => document);
 };
 
 const filters = { 'filter[name]': 'text', 'filter[installation_id]': 'text' } as const;

@@ -4,7 +4,6 @@ import { getWorkspace } from '#resources/workspaces/records.ts';
 import { type HealthEvent, healthMessage, healthTriggersOf } from '#run/notifications/health.ts';
 import { announce, configurationsOf, wanting } from '../announce.ts';
 
-/** Announces each condition of the result. */
 export const announceHealth = async ({ id, workspaceId, result, prior }: HealthEvent): Promise<void> => {
   const workspace = await getWorkspace(workspaceId);
   if (!workspace) return;

@@ -1,4 +1,4 @@
-import { type Answer, created, noContent, ok } from '#api/answer.ts';
+import { type Answer, created, ok } from '#api/answer.ts';
 import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
@@ -179,10 +179,7 @@ const listVersions = async ({ request, subject, granted }: Context<Provider>): P
 const readVersion = async ({ subject: { provider, version }, granted }: Context<InProvider>): Promise<Answer> =>
   ok(await providerVersionDocument(provider, await settle(version), granted));
 
-const removeVersion = async ({ subject }: Context<InProvider>): Promise<Answer> => {
-  await deleteProviderVersion(subject.version);
-  return noContent();
-};
+const removeVersion = noContentAfter(({ version }: InProvider) => deleteProviderVersion(version));
 
 const refusedPlatform = async ({ providerId, version }: ProviderVersion, name: string): Promise<ApiError> => {
   const { platforms = {} } = (await getProviderVersion(providerId, version)) ?? {};
@@ -215,10 +212,7 @@ const readPlatform = async ({ subject, granted }: Context<InVersion>): Promise<A
   return ok(await platformDocument(subject.provider, version, platform, granted));
 };
 
-const removePlatform = async ({ subject }: Context<InVersion>): Promise<Answer> => {
-  await deletePlatform(subject.version, subject.platform);
-  return noContent();
-};
+const removePlatform = noContentAfter(({ version, platform }: InVersion) => deletePlatform(version, platform));
 
 const ofOrganization = '/organizations/{organization}/registry-providers';
 const path = `${ofOrganization}/{registry}/{namespace}/{providerName}` as const;

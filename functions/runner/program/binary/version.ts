@@ -58,10 +58,8 @@ export const constraint = (text: string): Satisfies => {
   return (version) => parse(version) !== null && parts.every((satisfies) => satisfies(version));
 };
 
-/** The requested version, if it is an exact one. */
 export const exactVersion = (text: string): string | undefined =>
   /^=?\s*v?(\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?)$/.exec(text.trim())?.[1];
 
-/** The newest matching version. */
 export const newest = (versions: Iterable<string>, satisfies: Satisfies): string | undefined =>
   [...versions].filter(satisfies).sort(compare).at(-1);
