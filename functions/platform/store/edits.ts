@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { both } from './expressions.ts';
 import type { Change } from './table.ts';
 import { now } from './time.ts';
 
@@ -29,10 +30,10 @@ export const asEdit = (change: Change, editor: Editor | undefined): Change => {
   if (edits === undefined) return edit;
   // A retried write whose response was lost has already made this edit.
   const isNext = edits ? 'edits = :edits' : 'attribute_not_exists(edits)';
-  const isThis = 'edited.id = :edit';
+  const either = `${isNext} OR edited.id = :edit`;
   return {
     ...edit,
-    condition: `${change.condition ? `${change.condition} AND ` : ''}(${isNext} OR ${isThis})`,
+    condition: change.condition ? both(change.condition, either) : either,
     values: { ...change.values, ':edit': edited.id, ...(edits ? { ':edits': edits } : {}) },
   };
 };

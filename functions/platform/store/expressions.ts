@@ -14,6 +14,10 @@ export const aliased = (path: string, names: Record<string, string>): string =>
     })
     .join('.');
 
+/** Both conditions. Parentheses only where they matter: DynamoDB rejects redundant ones. */
+export const both = (first: string, second: string | undefined): string =>
+  second === undefined ? first : `${first} AND ${second.includes(' OR ') ? `(${second})` : second}`;
+
 /** A condition with every attribute path aliased; functions, operators and values stay unchanged. */
 export const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>
   condition?.replaceAll(/:\w+|#?[A-Za-z_][\w.#]*(?!\w*\s*\()/g, (word) =>

@@ -1,3 +1,4 @@
+import { both } from './expressions.ts';
 import { type Key, keys } from './keys.ts';
 import { batchGet, type Change, get, queryAll, updateExisting } from './table.ts';
 
@@ -22,10 +23,7 @@ export const recordsAt = <R extends Stored>(keyOf: (id: string) => Key) => ({
 
 /** Changes a record; undefined if it does not exist or is being deleted, or the condition does not hold. */
 export const updateRecord = <R>(key: Key, { condition, ...change }: Change): Promise<R | undefined> =>
-  updateExisting<R>(key, {
-    ...change,
-    condition: `attribute_not_exists(deletedAt)${condition ? ` AND (${condition})` : ''}`,
-  });
+  updateExisting<R>(key, { ...change, condition: both('attribute_not_exists(deletedAt)', condition) });
 
 export interface Name {
   /** Of the record that has the name, or claims it. */

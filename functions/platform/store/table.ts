@@ -12,7 +12,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { environment } from '#platform/environment.ts';
 import { withRecord } from './change-record.ts';
 import { type Attributes, dynamodb, packed, packedIf, unpacked } from './dynamodb.ts';
-import { aliased, conditionOf } from './expressions.ts';
+import { aliased, both, conditionOf } from './expressions.ts';
 import type { Key } from './keys.ts';
 
 /**
@@ -154,7 +154,7 @@ export const update = async <T>(key: Key, change: Change): Promise<T | undefined
 
 /** Changes an item; undefined if it does not exist, or the condition does not hold. */
 export const updateExisting = <T>(key: Key, { condition, ...change }: Change): Promise<T | undefined> =>
-  update<T>(key, { ...change, condition: `attribute_exists(pk)${condition ? ` AND (${condition})` : ''}` });
+  update<T>(key, { ...change, condition: both('attribute_exists(pk)', condition) });
 
 /** True if the item existed (and the condition held). */
 export const remove = async (
