@@ -41,15 +41,16 @@ describe('a configuration version', () => {
   });
 
   it.each([
-    ['empty', ''],
-    ['not gzip', 'terraform {}'],
-  ])('is errored with a reason when the upload is %s', async (what, content) => {
+    ['empty', '', 'is empty'],
+    ['not gzip', 'terraform {}', 'not a gzip file'],
+    ['one byte', '\x1f', 'not a gzip file'],
+  ])('is errored with a reason when the upload is %s', async (_, content, reason) => {
     const workspace = await api.workspace();
     const version = await create(workspace.id);
     await putObject(`uploads/${version.id}.tar.gz`, content);
     const { attributes } = (await api.get(`configuration-versions/${version.id}`)).body.data;
     expect(attributes.status).toBe('errored');
-    expect(attributes['error-message']).toContain(what === 'empty' ? 'is empty' : 'not a gzip file');
+    expect(attributes['error-message']).toContain(reason);
     expect(await runsOf(workspace.id)).toEqual([]);
   });
 
@@ -83,6 +84,7 @@ describe('a configuration version', () => {
     const version = await api.configuration(id);
     await api.configuration(id);
     expect((await api.call('POST', `configuration-versions/${version.id}/actions/archive`)).status).toBe(202);
+    expect((await api.get(`configuration-versions/${version.id}`)).body.data.attributes.status).toBe('archived');
     const { body } = await api.get(`workspaces/${id}/configuration-versions?page[size]=1`);
     expect(body.meta.pagination['total-count']).toBe(3);
   });

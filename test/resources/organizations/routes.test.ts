@@ -178,33 +178,4 @@ describe('account', () => {
     expect(JSON.stringify(body)).not.toContain('private@x.test');
     expect((await api.get(`users/${other.id}/authentication-tokens`)).status).toBe(404);
   });
-
-  it('creates tokens that are shown once and rejected after deletion', async () => {
-    const response = await api.post(`users/${api.userId}/authentication-tokens`, { description: 'for tests' });
-    expect(response.status).toBe(201);
-    const { id, attributes } = response.body.data;
-    expect(id).toMatch(/^at-/);
-    const token = attributes.token;
-    expect((await api.get('account/details', { token })).status).toBe(200);
-    const listed = await api.get(`users/${api.userId}/authentication-tokens`);
-    const entry = listed.body.data.find((one: { id: string }) => one.id === id);
-    expect(entry.attributes).toMatchObject({ description: 'for tests', token: null });
-    expect((await api.get(`authentication-tokens/${id}`)).body.data.attributes.token).toBeNull();
-    expect((await api.call('DELETE', `authentication-tokens/${id}`)).status).toBe(204);
-    expect((await api.get('account/details', { token })).status).toBe(401);
-    expect((await api.get(`authentication-tokens/${id}`)).status).toBe(404);
-  });
-
-  it('rejects an invalid or past expiry', async () => {
-    for (const expired of ['tomorrow', '2020-01-01T00:00:00.000Z']) {
-      const answer = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': expired });
-      expect(answer.status).toBe(422);
-      expect(answer.body.errors[0].source.pointer).toBe('/data/attributes/expired-at');
-    }
-  });
-
-  it('never stores a token', async () => {
-    const { findToken } = await import('#resources/users/tokens.ts');
-    expect(JSON.stringify(await findToken(api.token))).not.toContain(api.token);
-  });
 });

@@ -54,17 +54,29 @@ const push = async (id: string, content: StateFile = {}, change: Partial<NewStat
   return 'conflict' in outcome ? outcome.conflict : upload(outcome.stateVersion, file.text);
 };
 
+/** Expects no conflict. */
+const newVersion = async (...args: Parameters<typeof announce>): Promise<StateVersion> => {
+  const outcome = await announce(...args);
+  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  return outcome.stateVersion;
+};
+
+const pushed = async (id: string, content?: StateFile): Promise<StateVersion> => {
+  const version = await push(id, content);
+  if (typeof version === 'string') throw new Error(version);
+  return version;
+};
+
 describe('a new state version', () => {
   it('becomes current after its content was uploaded and checked', async () => {
     const id = await locked();
     const file = stateFile({ resources: [resource('null_resource', 'a', 2)] });
-    const outcome = await announce(id, file);
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
-    const { state: url } = await store.uploadUrls(outcome.stateVersion);
-    expect((await store.finalizeStateVersion(outcome.stateVersion)).status).toBe('pending');
+    const version = await newVersion(id, file);
+    const { state: url } = await store.uploadUrls(version);
+    expect((await store.finalizeStateVersion(version)).status).toBe('pending');
     expect((await read(id)).state).toBeUndefined();
     expect((await fetch(url, { method: 'PUT', body: file.text })).status).toBe(200);
-    const final = await store.finalizeStateVersion(outcome.stateVersion);
+    const final = await store.finalizeStateVersion(version);
     expect(final).toMatchObject({ status: 'finalized', size: file.text.length, terraformVersion: '1.11.4' });
     expect((await read(id)).state).toMatchObject({ id: final.id, serial: 1, md5: file.md5, resources: 2 });
   });
@@ -80,10 +92,9 @@ describe('a new state version', () => {
     const id = await locked();
     await push(id, { serial: 1 });
     const file = stateFile({ serial: 3 });
-    const outcome = await announce(id, file);
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const version = await newVersion(id, file);
     await push(id, { serial: 2 });
-    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({ status: 'finalized' });
+    expect(await upload(version, file.text)).toMatchObject({ status: 'finalized' });
     expect((await read(id)).state?.serial).toBe(3);
   });
 
@@ -132,14 +143,12 @@ describe('a new state version', () => {
   it('becomes current once under concurrent repeats', async () => {
     const id = await locked();
     const file = stateFile();
-    const outcome = await announce(id, file);
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
-    const same = await announce(id, file);
-    if ('conflict' in same) throw new Error(same.conflict);
-    await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), file.text);
-    const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(outcome.stateVersion)));
+    const version = await newVersion(id, file);
+    const same = await newVersion(id, file);
+    await putObject(objects.upload(`${version.id}.tfstate`), file.text);
+    const all = await Promise.all([1, 2, 3].map(() => store.finalizeStateVersion(version)));
     await locks.unlockWorkspace(id, 'user-1');
-    all.push(await upload(same.stateVersion, file.text));
+    all.push(await upload(same, file.text));
     expect(all.map(({ status }) => status)).toEqual(Array(4).fill('finalized'));
   });
 
@@ -148,14 +157,13 @@ describe('a new state version', () => {
       for (const when of ['before', 'after'] as const) {
         const id = await locked();
         const file = stateFile();
-        const outcome = await announce(id, file);
-        if ('conflict' in outcome) throw new Error(outcome.conflict);
-        await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), file.text);
+        const version = await newVersion(id, file);
+        await putObject(objects.upload(`${version.id}.tfstate`), file.text);
         aws.failCall(call, when);
-        await expect(store.finalizeStateVersion(outcome.stateVersion)).rejects.toThrow();
-        const again = (await store.getStateVersion(outcome.stateVersion.id)) as StateVersion;
+        await expect(store.finalizeStateVersion(version)).rejects.toThrow();
+        const again = (await store.getStateVersion(version.id)) as StateVersion;
         expect((await store.finalizeStateVersion(again)).status).toBe('finalized');
-        expect((await read(id)).state?.id).toBe(outcome.stateVersion.id);
+        expect((await read(id)).state?.id).toBe(version.id);
       }
     }
   });
@@ -179,10 +187,9 @@ describe('a new state version', () => {
     const id = await locked();
     await push(id, { serial: 4 });
     const file = stateFile({ serial: 2 });
-    const forced = await announce(id, file, { force: true });
-    if ('conflict' in forced) throw new Error(forced.conflict);
+    const forced = await newVersion(id, file, { force: true });
     await push(id, { serial: 5 });
-    expect(await upload(forced.stateVersion, file.text)).toMatchObject({ status: 'discarded' });
+    expect(await upload(forced, file.text)).toMatchObject({ status: 'discarded' });
     expect((await read(id)).state?.serial).toBe(5);
   });
 });
@@ -199,10 +206,9 @@ describe('the workspace lock', () => {
   it('must still be held when the content is uploaded', async () => {
     const id = await locked();
     const file = stateFile();
-    const outcome = await announce(id, file);
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const version = await newVersion(id, file);
     await locks.unlockWorkspace(id, 'user-1');
-    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({
+    expect(await upload(version, file.text)).toMatchObject({
       status: 'discarded',
       refusal: expect.stringMatching(/unlocked/),
     });
@@ -212,10 +218,9 @@ describe('the workspace lock', () => {
   it('is gone with its workspace, whose last upload is discarded', async () => {
     const id = await locked();
     const file = stateFile();
-    const outcome = await announce(id, file);
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const version = await newVersion(id, file);
     await remove(keys.workspace(id));
-    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({
+    expect(await upload(version, file.text)).toMatchObject({
       status: 'discarded',
       refusal: 'The workspace was deleted.',
     });
@@ -239,9 +244,8 @@ describe('state content', () => {
     ['is cut off', stateFile().text.slice(0, -5), /MD5/],
   ])('is discarded when it %s', async (_, text, reason) => {
     const id = await locked();
-    const outcome = await announce(id, stateFile());
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
-    expect(await upload(outcome.stateVersion, text)).toMatchObject({
+    const version = await newVersion(id, stateFile());
+    expect(await upload(version, text)).toMatchObject({
       status: 'discarded',
       refusal: expect.stringMatching(reason),
     });
@@ -254,16 +258,14 @@ describe('state content', () => {
   ])('has the announced %s, regardless of its content', async (_, announced) => {
     const id = await locked();
     const file = stateFile();
-    const outcome = await announce(id, { ...file, ...announced });
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
-    expect(await upload(outcome.stateVersion, file.text)).toMatchObject({ status: 'finalized', ...announced });
+    const version = await newVersion(id, { ...file, ...announced });
+    expect(await upload(version, file.text)).toMatchObject({ status: 'finalized', ...announced });
     expect((await read(id)).state).toMatchObject(announced);
   });
 
   it('is checked by its SHA-256 alone if that is known', async () => {
     const { readState } = await import('#resources/states/integrity.ts');
-    const version = await push(await locked());
-    if (typeof version === 'string') throw new Error(version);
+    const version = await pushed(await locked());
     const content = Buffer.from(stateFile().text);
     expect(await readState({ ...version, md5: 'of other content' })).toEqual(content);
     await putObject(objects.state(version.workspaceId, version.id, version.sha256), 'other content');
@@ -276,11 +278,10 @@ describe('state content', () => {
   });
 
   it('is discarded when it is larger than announced states may be', async () => {
-    const outcome = await announce(await locked(), stateFile());
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
+    const version = await newVersion(await locked(), stateFile());
     const bytes = maxStateBytes + 1;
-    await putObject(objects.upload(`${outcome.stateVersion.id}.tfstate`), Buffer.alloc(bytes));
-    expect(await store.finalizeStateVersion(outcome.stateVersion)).toMatchObject({
+    await putObject(objects.upload(`${version.id}.tfstate`), Buffer.alloc(bytes));
+    expect(await store.finalizeStateVersion(version)).toMatchObject({
       status: 'discarded',
       refusal: records.tooLarge(bytes),
     });
@@ -324,24 +325,21 @@ describe('state content', () => {
 
   it('may use names like constructor and __proto__', async () => {
     const outputs = JSON.parse('{"__proto__":{"value":1,"type":"number"},"constructor":{"value":2,"type":"number"}}');
-    const version = await push(await locked(), { outputs, resources: [resource('constructor', 'toString', 2)] });
-    if (typeof version === 'string') throw new Error(version);
+    const version = await pushed(await locked(), { outputs, resources: [resource('constructor', 'toString', 2)] });
     expect((await store.readSummary(version))?.outputs.map(({ name }) => name)).toEqual(['__proto__', 'constructor']);
     expect(JSON.parse(version.summary ?? '{}').modules.root).toEqual({ constructor: 2 });
   });
 
   it('is never stored in the table', async () => {
     const id = await locked();
-    const version = await push(id, { outputs: { password: { value: 'hunter2', type: 'string', sensitive: true } } });
-    if (typeof version === 'string') throw new Error(version);
+    const version = await pushed(id, { outputs: { password: { value: 'hunter2', type: 'string', sensitive: true } } });
     const items = [...(await queryAll({ pk: `WS#${id}` })), ...(await queryAll({ pk: `SV#${version.id}` }))];
     expect(JSON.stringify(items)).not.toContain('hunter2');
   });
 
   it('with a large summary is stored outside the record', async () => {
     const id = await locked();
-    const version = await push(id, { resources: Array.from({ length: 500 }, (_, i) => resource('x', `r${i}`)) });
-    if (typeof version === 'string') throw new Error(version);
+    const version = await pushed(id, { resources: Array.from({ length: 500 }, (_, i) => resource('x', `r${i}`)) });
     expect(version.summary).toBeUndefined();
     expect((await store.readSummary(version))?.resources).toHaveLength(500);
     await putObject(objects.outputs(id, version.id, version.outputsSha256), '{}');
@@ -387,17 +385,16 @@ it('a resource keeps the versions that changed it', async () => {
 it('content that was accepted meanwhile is not replaced', async () => {
   const id = await locked();
   const file = stateFile();
-  const outcome = await announce(id, file);
-  if ('conflict' in outcome) throw new Error(outcome.conflict);
+  const version = await newVersion(id, file);
   const accepted = {
-    id: outcome.stateVersion.id,
+    id: version.id,
     serial: 1,
     lineage: 'lineage-1',
     md5: file.md5,
     sha256: 'f'.repeat(64),
   };
   await update(keys.workspace(id), { set: { state: accepted } });
-  expect((await upload(outcome.stateVersion, file.text)).status).toBe('pending');
+  expect((await upload(version, file.text)).status).toBe('pending');
   expect((await read(id)).state).toEqual(accepted);
 });
 
@@ -423,19 +420,16 @@ it('a list by status is searched until its page is full', async () => {
 describe('completing an upload for a run', () => {
   it('reports why the state was rejected', async () => {
     const id = await locked();
-    const outcome = await announce(id, stateFile());
-    if ('conflict' in outcome) throw new Error(outcome.conflict);
-    const { stateVersion } = outcome;
-    await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/not uploaded/);
-    await putObject(objects.upload(`${stateVersion.id}.tfstate`), 'nonsense');
-    await expect(store.completeStateVersion(stateVersion.id)).rejects.toThrow(/MD5/);
+    const version = await newVersion(id, stateFile());
+    await expect(store.completeStateVersion(version.id)).rejects.toThrow(/not uploaded/);
+    await putObject(objects.upload(`${version.id}.tfstate`), 'nonsense');
+    await expect(store.completeStateVersion(version.id)).rejects.toThrow(/MD5/);
     await expect(store.completeStateVersion('sv-unknown')).rejects.toThrow(/not found in this run/);
   });
 
   it('is limited to the run that created it', async () => {
     const id = await locked();
-    const version = await push(id);
-    if (typeof version === 'string') throw new Error(version);
+    const version = await pushed(id);
     await expect(store.completeStateVersion(version.id, { runId: 'run-1' })).rejects.toThrow(/not found in this run/);
     expect((await store.completeStateVersion(version.id)).status).toBe('finalized');
   });

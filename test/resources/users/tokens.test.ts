@@ -51,8 +51,10 @@ describe('a token', () => {
     expect((await api.call('DELETE', `authentication-tokens/${response.body.data.id}`)).status).toBe(204);
     expect(await status(tokenIn(response))).toBe(401);
     expect((await api.call('DELETE', `authentication-tokens/${response.body.data.id}`)).status).toBe(404);
-    const past = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': '2020-01-01T00:00:00Z' });
-    expect(past.body.errors[0].source.pointer).toBe('/data/attributes/expired-at');
+    for (const expired of ['2020-01-01T00:00:00Z', 'tomorrow']) {
+      const refused = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': expired });
+      expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/expired-at']);
+    }
   });
 
   it('records its last use at most once an hour', async () => {
