@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Answer, created, ok, type Resource } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { readData, text } from '#api/validation.ts';
 import { type AccountLink, beginLink, endLink, linkOfUser } from './account-links.ts';
 import type { OauthClient } from './connections.ts';

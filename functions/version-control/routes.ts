@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { listLimit } from '#api/list-limit.ts';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
+import { listLimit } from '#api/list-limit.ts';
 import { list, pageFrom, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
-import { type Context, type Finder, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, type Finder, noContentAfter, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import { withPool } from '#resources/agents/pools/input.ts';

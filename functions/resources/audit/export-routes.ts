@@ -3,7 +3,7 @@ import { type Answer, ok, one } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { outboundUrl } from '#api/outbound-url.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';

@@ -2,7 +2,7 @@ import { type Answer, created, ok } from '#api/answer.ts';
 import { conflict, keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
 import { list, pageFrom, pageOf } from '#api/pagination.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
 import {
   createVariable,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Answer, Resource } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
 import { wholeList } from '#api/pagination.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { project } from './finder.ts';
 import { getProject, type Project, updateProject } from './records.ts';

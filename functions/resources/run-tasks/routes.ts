@@ -4,7 +4,7 @@ import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { listLimit } from '#api/list-limit.ts';
 import { nameOf } from '#api/naming.ts';
-import { list, pageFrom, pageOf, pageWith } from '#api/pagination.ts';
+import { list, pageFrom, pageOf, pageSlice, pageWith } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
 import { type Call, type Context, type Route, route, type Subject, userRoute } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -159,11 +159,11 @@ const attach = async ({ request, subject }: Context<Workspace>): Promise<Answer>
 const listOfWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> => {
   const include = workspaceTaskIncludes.of(request);
   const all = (await listWorkspaceTasks(subject.id)).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1));
-  return pageWith(request, all, async (shown) => {
-    const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
-    const included = include.size ? tasks.map((task) => taskDocument(task, [])) : undefined;
-    return { data: shown.map(workspaceTaskDocument), included };
-  });
+  const page = pageOf(request);
+  const shown = pageSlice(all, page);
+  const tasks = include.has('task') ? await getTasks(shown.map(({ taskId }) => taskId)) : [];
+  const included = include.size ? tasks.map((task) => taskDocument(task, [])) : undefined;
+  return list(request, page, all.length, shown.map(workspaceTaskDocument), included);
 };
 
 const attachmentOf = async ({ request, subject }: Context<Workspace>): Promise<WorkspaceTask> => {

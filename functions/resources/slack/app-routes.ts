@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Answer, ok, one } from '#api/answer.ts';
 import { conflict, notFound, unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { readData, setting, text } from '#api/validation.ts';
 import { environment } from '#platform/environment.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';

@@ -4,7 +4,7 @@ import { unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageWith, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
-import { type Context, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { identifier, readWhole } from '#api/validation.ts';
 import { workspaceDocuments } from '#resources/workspaces/document.ts';
 import { workspace } from '#resources/workspaces/finder.ts';

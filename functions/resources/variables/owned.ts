@@ -4,7 +4,7 @@ import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
 import { pageFrom, wholeList } from '#api/pagination.ts';
 import type { Permission } from '#api/permissions/permissions.ts';
-import { type Context, type Finder, type Route, route, noContentAfter } from '#api/route.ts';
+import { type Context, type Finder, noContentAfter, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
 import { isModule } from '#platform/store/keys.ts';
 import { now } from '#platform/store/time.ts';

@@ -5,7 +5,7 @@ import { nameOf } from '#api/naming.ts';
 import { list, type Page, pageFrom, pageOf, pageSlice } from '#api/pagination.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
 import type { ApiRequest } from '#api/request.ts';
-import { type Call, type Context, type Finder, type Route, route, userRoute, noContentAfter } from '#api/route.ts';
+import { type Call, type Context, type Finder, noContentAfter, type Route, route, userRoute } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
 import { environment } from '#platform/environment.ts';
 import { foldCase } from '#platform/store/fold-case.ts';

@@ -50,6 +50,7 @@ const makers: Record<string, Maker> = {
   listWithoutTotal: { status: 200, kind: 'list', data: 3 },
   wholeList: { status: 200, kind: 'list', data: 1 },
   pageFrom: { status: 200, kind: 'list', data: 2 },
+  pageWith: { status: 200, kind: 'list', data: 2 },
 };
 
 const maxDepth = 8;
