@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { ref } from '#test/support/api.ts';
 import { startEnvironments } from './support.ts';
 
 /** An environment's workspace in the public API of runs (functions/resources/workspaces/managed.ts). */
@@ -8,7 +9,6 @@ const id = await world.running(await world.addTemplate());
 const { workspaceId } = await world.environmentOf(id);
 
 const data = (attributes: object, relationships: object = {}) => ({ data: { attributes, relationships } });
-const to = (type: string, one: string) => ({ data: { type, id: one } });
 
 it('an environment is not in the explorer', async () => {
   const own = await world.api.workspace();
@@ -51,7 +51,7 @@ describe('an owner of the organization', () => {
     const { text: _, ...state } = (await import('#test/support/state.ts')).stateFile({ serial: 9 });
     const written = await world.api.post(`workspaces/${workspaceId}/state-versions`, { ...state, state: 'e30=' });
     await world.api.call('POST', `workspaces/${workspaceId}/actions/unlock`);
-    const run = await world.api.post('runs', {}, { workspace: to('workspaces', workspaceId) });
+    const run = await world.api.post('runs', {}, { workspace: ref('workspaces', workspaceId) });
     const project = (await world.api.post('organizations/acme/projects', { name: 'elsewhere' })).body.data.id;
     const moved = await world.api.call('POST', `projects/${project}/relationships/workspaces`, {
       body: { data: [{ type: 'workspaces', id: workspaceId }] },

@@ -19,6 +19,17 @@ export interface Answered {
   cookies?: string[];
 }
 
+type Refused = Pick<Answered, 'status' | 'body'>;
+
+/** Status and pointer of a rejected request. */
+export const pointerOf = ({ status, body }: Refused) => [status, body.errors[0].source?.pointer];
+
+/** Status and detail of a rejected request. */
+export const detailOf = ({ status, body }: Refused) => [status, body.errors[0].detail];
+
+/** A relationship to one resource. */
+export const ref = (type: string, id: string) => ({ data: { type, id } });
+
 export interface Sent {
   token?: string | null;
   /** Sent as JSON, or unchanged if it is a string. */

@@ -1,13 +1,11 @@
 import type { TaskResult } from '#resources/run-tasks/results.ts';
-import { type Api, uniqueName } from './api.ts';
+import { type Api, ref, uniqueName } from './api.ts';
 import { memberHelpers } from './members.ts';
 import { policyResultIds, policyThings } from './policies.ts';
 import { stateFile } from './state.ts';
 import { taskHelpers } from './task-stages.ts';
 
 /** One resource of each kind in an organization, for tests that walk all routes. */
-
-const ref = (type: string, id: string) => ({ data: { type, id } });
 
 /** Parts of a run, by path parameter. */
 const ofRun = async (api: Api, workspaceId: string, organization: string) => {

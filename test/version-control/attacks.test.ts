@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { detailOf } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import { overhear } from './support/overhear.ts';
 import { signature } from './support/signature.ts';
@@ -123,10 +124,7 @@ describe('another repository with the same name', () => {
         'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token },
       });
     const refused = await connect('late');
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([
-      422,
-      expect.stringContaining('another repository has taken its name'),
-    ]);
+    expect(detailOf(refused)).toEqual([422, expect.stringContaining('another repository has taken its name')]);
     expect((await followed.deliver(hook, 'push', push(0, 1))).status).toBe(401);
     await followed.api.patch(`workspaces/${workspace.id}`, { 'vcs-repo': null });
     expect((await connect('late')).status).toBe(201);

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { startForge } from './support/forge-server.ts';
 
@@ -27,10 +27,6 @@ const make = async (change: object = {}) => {
   if (status !== 201) throw new Error(JSON.stringify(body));
   return body.data;
 };
-const detailOf = ({ status, body }: { status: number; body: { errors: { detail: string; source: object }[] } }) => [
-  status,
-  body.errors[0]?.detail,
-];
 const tokenOf = (client: { relationships: { 'oauth-tokens': { data: { id: string }[] } } }): string =>
   client.relationships['oauth-tokens'].data[0]?.id ?? '';
 
@@ -187,7 +183,7 @@ it('a workspace cannot move to a project that its connection does not serve', as
   const moveTo = (where: string) =>
     api.call('POST', `projects/${where}/relationships/workspaces`, { body: { data: [{ type: 'workspaces', id }] } });
   const refused = await moveTo(other);
-  expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/0/id']);
+  expect(pointerOf(refused)).toEqual([422, '/data/0/id']);
   expect(refused.body.errors[0].detail).toContain('not for project not served');
   expect((await moveTo(served)).status).toBe(204);
   await api.call('POST', `oauth-clients/${made.id}/relationships/projects`, { body: named(other) });

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { detailOf } from '#test/support/api.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
 import type { Reply } from './support/forge-server.ts';
 
@@ -286,7 +287,7 @@ describe('a run that a user starts', () => {
   it('without a configuration is rejected with the remedy', async () => {
     const { token } = await followed.connection();
     const refused = await start(await followed.workspace(token));
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([
+    expect(detailOf(refused)).toEqual([
       422,
       expect.stringContaining(`no configuration from ${followed.identifier} yet; look for its newest commit`),
     ]);

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { detailOf } from '#test/support/api.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 import { azureDevops } from './support/forges/azure-devops.ts';
 import { bitbucket } from './support/forges/bitbucket.ts';
@@ -250,7 +251,7 @@ it("takes a Bitbucket user's API token with the e-mail address, and shows the wo
     });
   expect((await given('me@example.com:good')).status).toBe(201);
   const refused = await given('good');
-  expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringContaining('lack one or more')]);
+  expect(detailOf(refused)).toEqual([422, expect.stringContaining('lack one or more')]);
 });
 
 it.each([

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '#test/support/api.ts';
+import { detailOf, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { AppServer } from './support/app-server.ts';
 import { Followed, type Json, push, sha } from './support/followed.ts';
@@ -164,7 +164,7 @@ describe('linking', () => {
   ])('is refused for %s', async (_, person, status, words) => {
     await authorize(person);
     const answer = await link();
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([status, expect.stringContaining(words)]);
+    expect(detailOf(answer)).toEqual([status, expect.stringContaining(words)]);
     expect((await api().get(`${ofOrganization}/${await idOf()}/repos`)).status).toBe(404);
   });
 
@@ -172,7 +172,7 @@ describe('linking', () => {
     app.installations[0]?.repositories.push(`${app.installations[0].account.login}/secret`);
     await authorize('admin');
     const answer = await link();
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([403, expect.stringContaining('does not see all')]);
+    expect(detailOf(answer)).toEqual([403, expect.stringContaining('does not see all')]);
   });
 
   it('is refused for a second organization until the first one unlinks it', async () => {
@@ -185,7 +185,7 @@ describe('linking', () => {
     expect((await api().call('DELETE', `${other}/${id}`)).status).toBe(404);
     const workspace = { 'vcs-repo': { identifier: followed.identifier, 'github-app-installation-id': id } };
     const stolen = await api().post(`organizations/${name}/workspaces`, { name: 'theirs', ...workspace });
-    expect([stolen.status, stolen.body.errors[0].detail]).toEqual([422, expect.stringContaining('has not linked')]);
+    expect(detailOf(stolen)).toEqual([422, expect.stringContaining('has not linked')]);
     expect((await api().call('DELETE', `${ofOrganization}/${id}`)).status).toBe(204);
     const { completeInstallationEnd } = await import('#version-control/complete-end.ts');
     await completeInstallationEnd(id);

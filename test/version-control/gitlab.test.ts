@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '#test/support/api.ts';
+import { detailOf, uniqueName } from '#test/support/api.ts';
 import { archive } from '#test/support/policies.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
@@ -157,7 +157,7 @@ it('a connection lists repositories whose webhooks the account may create, and r
     name: uniqueName('refused'),
     'vcs-repo': { identifier, 'oauth-token-id': token },
   });
-  expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringContaining('admin access')]);
+  expect(detailOf(refused)).toEqual([422, expect.stringContaining('admin access')]);
 });
 
 describe('pushes', () => {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { uniqueName } from '#test/support/api.ts';
+import { detailOf, pointerOf, uniqueName } from '#test/support/api.ts';
 import { Followed, type Json, sha } from './support/followed.ts';
 
 /** Modules of the registry that are published by tags, with a server that answers like GitHub. */
@@ -133,7 +133,7 @@ it('a version without configuration in the folder of its module reports it', asy
   const tested = await api.patch(module.links.self.replace('/api/v2/', ''), {
     'test-config': { 'tests-enabled': true },
   });
-  expect([tested.status, tested.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/test-config']);
+  expect(pointerOf(tested)).toEqual([422, '/data/attributes/test-config']);
 });
 
 it('a module takes the organization from the connection, for older clients', async () => {
@@ -179,10 +179,10 @@ describe('the API rejects', () => {
     const foreign = await api.post(`organizations/${other}/registry-modules/vcs`, {
       'vcs-repo': { identifier: followed.identifier, 'oauth-token-id': token },
     });
-    expect([foreign.status, foreign.body.errors[0].detail]).toEqual([422, expect.stringContaining('oauth-token-id')]);
+    expect(detailOf(foreign)).toEqual([422, expect.stringContaining('oauth-token-id')]);
     const { module } = await connect();
     const upload = await api.post(`${module.links.self.replace('/api/v2/', '')}/versions`, { version: '1.0.0' });
-    expect([upload.status, upload.body.errors[0].detail]).toEqual([422, expect.stringContaining('come from tags')]);
+    expect(detailOf(upload)).toEqual([422, expect.stringContaining('come from tags')]);
     expect((await publish()).body.errors[0].detail).toMatch('has already been taken');
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Agent pools, their tokens, and their use by workspaces. */
@@ -37,7 +37,7 @@ describe('an agent pool', () => {
     // The old name can be used again.
     const other = await makePool({ name: 'Builders' });
     const taken = await api.patch(`agent-pools/${pool.id}`, { name: 'Builders' });
-    expect([taken.status, taken.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+    expect(detailOf(taken)).toEqual([422, 'Name has already been taken']);
     const names = async (query: string): Promise<string[]> =>
       (await api.get(`${pools}?${query}`)).body.data.map((one: typeof pool) => one.attributes.name);
     const rising = await names('sort=name');

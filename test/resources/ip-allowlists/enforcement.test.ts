@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, startApi } from '#test/support/api.ts';
 import { makeOrganization, office, elsewhere as outside, statusFrom } from './support.ts';
 
 /** Requests from inside and outside of an organization's IP allowlists. */
@@ -63,7 +63,7 @@ describe('an allowlist of the organization', () => {
     ]).toEqual([200, 403]);
     // The caller's only organization: an empty list would not explain why.
     const alone = await api.get('organizations', { token: session, address: outside });
-    expect([alone.status, alone.body.errors[0].detail]).toEqual([403, expect.stringContaining(name)]);
+    expect(detailOf(alone)).toEqual([403, expect.stringContaining(name)]);
     const { addMember } = await import('#resources/users/memberships.ts');
     await addMember('acme', member.id);
     const { body } = await api.get('organizations', { token: session, address: outside });
@@ -170,7 +170,7 @@ describe('the user who changes an allowlist', () => {
     const owner = await members.owner(name);
     const list = await addList('organization');
     const refused = await addRange(list, '203.0.113.0/24', {}, { token, address: outside });
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringContaining(outside)]);
+    expect(detailOf(refused)).toEqual([422, expect.stringContaining(outside)]);
     expect((await addRange(list, '198.51.100.0/24', {}, { token, address: outside })).status).toBe(201);
     const { id } = (await addRange(list, '203.0.113.0/24', {}, { token, address: outside })).body.data;
     const [first] = (await api.get(`cidr-range-lists/${list}/relationships/cidr-ranges`)).body.data;

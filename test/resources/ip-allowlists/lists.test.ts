@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { ids } from '#test/support/runs.ts';
 import { makeOrganization } from './support.ts';
 
@@ -153,9 +153,9 @@ describe('IP allowlists', () => {
       async () => {},
     );
     const more = await addRange(list, '192.0.2.0/24');
-    expect([more.status, more.body.errors[0].detail]).toEqual([422, expect.stringContaining('300 ranges')]);
+    expect(detailOf(more)).toEqual([422, expect.stringContaining('300 ranges')]);
     const another = await api.post(`organizations/${name}/cidr-range-lists`, { name: 'x' });
-    expect([another.status, another.body.errors[0].detail]).toEqual([422, expect.stringContaining('25 IP allowlists')]);
+    expect(detailOf(another)).toEqual([422, expect.stringContaining('25 IP allowlists')]);
   });
 
   it('reject outdated changes with If-Match, and keep all concurrent changes', async () => {

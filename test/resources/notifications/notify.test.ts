@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { isAccepted } from '#run/actions.ts';
 import type { RunEvent } from '#run/notifications/run.ts';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { ref, startApi, uniqueName } from '#test/support/api.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 import { runHelpers } from '#test/support/runs.ts';
@@ -18,8 +18,6 @@ beforeEach(() => {
   server.requests.length = 0;
   api.aws.invoked.length = 0;
 });
-
-const ref = (type: string, id: string) => ({ data: { type, id } });
 
 const configure = async (workspaceId: string, change: object = {}) => {
   const values = { name: 'n', 'destination-type': 'generic', url: server.url, triggers: ['run:created'], ...change };

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { ref, startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 
@@ -255,7 +255,6 @@ describe('permissions', () => {
   it('managing configurations needs permission on the project or the team, regardless of permissions on workspaces', async () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { withFlags } = await memberHelpers();
-    const ref = (type: string, id: string) => ({ data: { type, id } });
     const project = (await api.post('organizations/acme/projects', { name: 'told' })).body.data.id;
     const ofProject = await configured(`projects/${project}`);
     const secret = (await api.post('organizations/acme/teams', { name: 'told', visibility: 'secret' })).body.data.id;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { on } from '#test/support/runs.ts';
 
 const api = await startApi();
@@ -75,8 +75,7 @@ describe('organizations', () => {
     expect(await started()).toMatchObject({ planTimeoutSeconds: 7200, applyTimeoutSeconds: 5400 });
     for (const wrong of ['25h', '0s', '5 minutes', 90]) {
       const refused = await api.patch(`organizations/${id}`, { [limit]: wrong });
-      expect(refused.status).toBe(422);
-      expect(refused.body.errors[0].source.pointer).toBe(`/data/attributes/${limit}`);
+      expect(pointerOf(refused)).toEqual([422, `/data/attributes/${limit}`]);
     }
   });
 
@@ -88,7 +87,7 @@ describe('organizations', () => {
     expect((await api.get(`workspaces/${workspace.body.data.id}`)).status).toBe(404);
     // Names are never reused: a former organization could be mistaken for the new one.
     const again = await api.post('organizations', { name: id, email: 'x@y.test' });
-    expect([again.status, again.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/name']);
+    expect(pointerOf(again)).toEqual([422, '/data/attributes/name']);
   });
 
   it('report the entitlements that the Terraform CLI requires', async () => {

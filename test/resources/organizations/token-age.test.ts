@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** `sso-max-token-age`: an organization rejects tokens of users whose last sign-in at the issuer is too old. */
@@ -36,8 +36,7 @@ describe('an organization with a maximum age of sign-ins', () => {
     expect(await seen(token)).toBe(200);
     minutes(61);
     const refused = await api.get(`organizations/${name}`, { token });
-    expect(refused.status).toBe(401);
-    expect(refused.body.errors[0].detail).toContain('Sign in to the page once');
+    expect(detailOf(refused)).toEqual([401, expect.stringContaining('Sign in to the page once')]);
     expect((await api.get('organizations', { token })).status).toBe(401);
     await people.userOf(person);
     expect(await seen(token)).toBe(200);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { actingAs, detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 
 const api = await startApi();
@@ -48,7 +48,7 @@ describe('while max-ttl-enabled is true', () => {
     expect(daysLeft((await owner.post(token, {})).body)).toBeCloseTo(30, 1);
     expect(daysLeft((await owner.post(token, { 'expired-at': inDays(10) })).body)).toBeCloseTo(10, 1);
     const refused = await owner.post(token, { 'expired-at': inDays(31) });
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([422, expect.stringMatching(/token TTL policy/)]);
+    expect(detailOf(refused)).toEqual([422, expect.stringMatching(/token TTL policy/)]);
 
     const { id } = (await owner.post(`${path}/teams`, { name: 'short-lived' })).body.data;
     await limit('team', 7 * dayMs);
@@ -75,7 +75,7 @@ describe('while max-ttl-enabled is true', () => {
     const { owner, path, limit } = await make({ days: 20 });
     await limit('user', 30 * dayMs);
     const refused = await api.get(path);
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([401, expect.stringMatching(/earlier expiry/)]);
+    expect(detailOf(refused)).toEqual([401, expect.stringMatching(/earlier expiry/)]);
     expect((await owner.get(path)).body.data.attributes['max-ttl-enabled']).toBe(true);
     const listed = (await api.get('organizations?page[size]=100')).body.data.map(({ id }: { id: string }) => id);
     expect(listed).not.toContain(path.split('/')[1]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { ids, runHelpers } from '#test/support/runs.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
@@ -141,7 +141,7 @@ describe('moving workspaces', () => {
     const [a, b] = [await newWorkspace(from.id), await newWorkspace(from.id)];
     const path = `projects/${to.id}/relationships/workspaces`;
     const bad = await api.call('POST', path, { body: { data: [{ id: a.id }, { id: 'ws-unknown' }] } });
-    expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([422, '/data/1/id']);
+    expect(pointerOf(bad)).toEqual([422, '/data/1/id']);
     await api.call('POST', path, { body: { data: [{ id: a.id }, { id: b.id }] } });
     const match = await api.get(`organizations/acme/workspaces?filter[project][id]=${to.id}`);
     expect(ids(match.body.data).sort()).toEqual([a.id, b.id].sort());
@@ -170,7 +170,7 @@ describe('deleting a workspace that manages resources', () => {
     await api.post(`workspaces/${id}/state-versions`, { ...attributes, state: Buffer.from(text).toString('base64') });
     await api.call('POST', `workspaces/${id}/actions/unlock`);
     const refused = await api.call('DELETE', `workspaces/${id}`, { token: admin.token });
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([403, expect.stringContaining('1 resources')]);
+    expect(detailOf(refused)).toEqual([403, expect.stringContaining('1 resources')]);
     const empty = await api.workspace();
     expect((await api.call('DELETE', `workspaces/${empty.id}`, { token: admin.token })).status).toBe(204);
     await api.patch('organizations/acme', { 'allow-force-delete-workspaces': true });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Provider sets: their input, their scope, and their use in runs (HCP API: provider sets). */
@@ -114,7 +114,7 @@ describe('a provider set', () => {
     expect((await api.post(all, values({ name: attributes.name }))).status).toBe(422);
     const workspace = (await api.workspace()).id;
     const both = await api.post(all, values({ global: true }), applied([workspace]));
-    expect([both.status, both.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/workspaces']);
+    expect(pointerOf(both)).toEqual([422, '/data/relationships/workspaces']);
     const unknown = await api.post(all, values(), applied(['ws-unknown']));
     expect(unknown.body.errors[0].detail).toContain('Invalid Workspaces');
     await api.call('POST', `provider-sets/${id}/relationships/workspaces`, { body: applied([workspace]).workspaces });

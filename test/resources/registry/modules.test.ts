@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 const api = await startApi();
@@ -194,7 +194,7 @@ describe('a module', () => {
     expect(await refused({ 'registry-name': 'private', namespace: 'acme' })).toEqual([201, undefined]);
     await api.post(modules, { name: 'open', provider: 'aws', 'registry-name': 'public', namespace: 'hashicorp' });
     const version = await api.post(`${modules}/public/hashicorp/open/aws/versions`, { version: '1.0.0' });
-    expect([version.status, version.body.errors[0].detail]).toEqual([422, expect.stringContaining('public registry')]);
+    expect(detailOf(version)).toEqual([422, expect.stringContaining('public registry')]);
     const { body } = await api.post(modules, { name: uniqueName('vpc'), provider: 'aws' });
     expect(body.data.attributes).toMatchObject({ 'registry-name': 'private', namespace: 'acme', 'no-code': false });
   });
@@ -237,7 +237,7 @@ describe('a module', () => {
   it('has a unique name and unique versions', async () => {
     const { name, path } = await newModule();
     const again = await api.post(modules, { name, provider: 'aws' });
-    expect([again.status, again.body.errors[0].detail]).toEqual([422, 'Name has already been taken']);
+    expect(detailOf(again)).toEqual([422, 'Name has already been taken']);
     const responses = await Promise.all([1, 2].map(() => api.post(`${path}/versions`, { version: '1.0.0' })));
     expect(responses.map(({ status }) => status).sort()).toEqual([201, 422]);
   });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { generateKey } from 'openpgp';
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 const gpgKeys = '/api/registry/private/v2/gpg-keys';
@@ -221,7 +221,7 @@ describe('a GPG key', () => {
     expect((await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armored })).status).toBe(201);
     expect((await api.post(gpgKeys, { namespace: 'acme', 'ascii-armor': armored })).status).toBe(422);
     const moved = await api.patch(`${gpgKeys}/acme/${id}`, { namespace: 'other' });
-    expect([moved.status, moved.body.errors[0].detail]).toEqual([403, 'namespace not authorized']);
+    expect(detailOf(moved)).toEqual([403, 'namespace not authorized']);
     const removed = await Promise.all([1, 2].map(() => api.call('DELETE', `${gpgKeys}/acme/${id}`)));
     expect(removed.map(({ status }) => status).sort()).toEqual([204, 404]);
     const many = (count: number) => api.get(`${gpgKeys}?filter[namespace]=acme,${'x,'.repeat(count)}`);

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
@@ -79,10 +79,7 @@ describe('a callback', () => {
     expect((await say({ status: 'passed', message: 'still fine' })).status).toBe(200);
     for (const status of ['failed', 'running']) {
       const answer = await say({ status });
-      expect([answer.status, answer.body.errors[0].detail]).toEqual([
-        409,
-        expect.stringContaining('is already passed'),
-      ]);
+      expect(detailOf(answer)).toEqual([409, expect.stringContaining('is already passed')]);
     }
     expect(await read()).toMatchObject({ status: 'passed', message: 'fine' });
     // Delivered again, in case the first request was interrupted between its write and the delivery.
@@ -228,7 +225,7 @@ describe('the body of a callback', () => {
   ])('cannot be %s', async (_, body, pointer) => {
     const { send, read } = await waiting();
     const answer = await send(body);
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, pointer]);
+    expect(pointerOf(answer)).toEqual([422, pointer]);
     expect((await read()).status).toBe('pending');
     expect(told()).toEqual([]);
   });
@@ -238,10 +235,7 @@ describe('the body of a callback', () => {
     expect((await send('{"data":')).status).toBe(400);
     const large = saying({ status: 'passed' }, [outcome({ body: 'x'.repeat(4_500_000) })]);
     const answer = await send(large);
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([
-      413,
-      expect.stringContaining('the maximum is 4500000'),
-    ]);
+    expect(detailOf(answer)).toEqual([413, expect.stringContaining('the maximum is 4500000')]);
     expect((await read()).status).toBe('pending');
   });
 });
@@ -322,7 +316,7 @@ describe('outcomes', () => {
     expect((await say({ status: 'running' }, many(0, 250))).status).toBe(200);
     expect((await outcomes()).data).toHaveLength(100);
     const answer = await say({ status: 'passed' }, many(250, 1));
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([422, expect.stringContaining('would make 251')]);
+    expect(detailOf(answer)).toEqual([422, expect.stringContaining('would make 251')]);
     expect((await read()).status).toBe('running');
   });
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { payloadKeys, signatureOf, startTaskServer, status } from '#test/support/task-server.ts';
 
 const api = await startApi();
@@ -232,10 +232,7 @@ describe('run tasks of a workspace', () => {
     expect((await api.get(`tasks/${task.id}/relationships/workspace-tasks`)).body.data).toHaveLength(1);
 
     const refused = await api.call('DELETE', `tasks/${task.id}`);
-    expect([refused.status, refused.body.errors[0].detail]).toEqual([
-      409,
-      expect.stringContaining(workspace.attributes.name),
-    ]);
+    expect(detailOf(refused)).toEqual([409, expect.stringContaining(workspace.attributes.name)]);
     expect((await api.call('DELETE', path)).status).toBe(204);
     expect((await api.get(path)).status).toBe(404);
     expect((await api.patch(path, {})).status).toBe(404);
@@ -259,7 +256,7 @@ describe('run tasks of a workspace', () => {
     await api.post('organizations', { name: 'elsewhere', email: 'a@b.test' });
     const theirs = (await api.post('organizations/elsewhere/tasks', { name: 'theirs', url: server.url })).body.data;
     const answer = await attach((await api.workspace()).id, theirs.id);
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/task']);
+    expect(pointerOf(answer)).toEqual([422, '/data/relationships/task']);
   });
 
   it.each<[string, object, string]>([
@@ -269,13 +266,13 @@ describe('run tasks of a workspace', () => {
     ['no stages at all', { stages: [] }, '/data/attributes/stages'],
   ])('are rejected with %s', async (_, attributes, pointer) => {
     const answer = await attach((await api.workspace()).id, (await make()).id, attributes);
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, pointer]);
+    expect(pointerOf(answer)).toEqual([422, pointer]);
   });
 
   it('are rejected without a task', async () => {
     const answer = await api.post(`workspaces/${(await api.workspace()).id}/tasks`, {
       'enforcement-level': 'advisory',
     });
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/task']);
+    expect(pointerOf(answer)).toEqual([422, '/data/relationships/task']);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
 import { altered } from '#test/support/altered-text.ts';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { taskHelpers } from '#test/support/task-stages.ts';
 
@@ -98,7 +98,7 @@ describe('task stages', () => {
   it('cannot be overridden unless they await it', async () => {
     const { stage } = await asking();
     const answer = await api.call('POST', `task-stages/${stage}/actions/override`, { body: {} });
-    expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('is running')]);
+    expect(detailOf(answer)).toEqual([409, expect.stringContaining('is running')]);
   });
 
   it('are overridden while they await it, by users with the permission', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { actingAs, detailOf, startApi, uniqueName } from '#test/support/api.ts';
 import { directoryOf, sessionOf, signInAs } from './support.ts';
 
 /** What ends when a directory deactivates a user, and what the organization learns about it. */
@@ -113,7 +113,7 @@ it('a user who is active again is in their teams, but older tokens stay rejected
   const { body } = await directory.patch(`/Users/${user.id}`, { op: 'replace', path: 'active', value: true });
   expect(body.active).toBe(true);
   const refused = await api.get('organizations/acme', { token: survivor });
-  expect([refused.status, refused.body.errors[0].detail]).toEqual([401, expect.stringContaining('older than')]);
+  expect(detailOf(refused)).toEqual([401, expect.stringContaining('older than')]);
   expect(await statusOf(user.token)).toBe(401);
   expect(await statusOf(await sessionOf(user.userId))).toBe(200);
   expect((await api.get(`teams/${user.group}`)).body.data.attributes['users-count']).toBe(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { startSlack } from '#test/support/slack.ts';
 import { connect, setApp, Tab } from './support.ts';
@@ -47,7 +47,7 @@ describe('the Slack app of an organization', () => {
   ])('refuses the attribute %s with the value %s', async (name, value) => {
     const body = { data: { attributes: { ...slack.app, [name]: value } } };
     const answer = await api.call('PUT', path, { body });
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${name}`]);
+    expect(pointerOf(answer)).toEqual([422, `/data/attributes/${name}`]);
   });
 
   it('keeps secrets that a change leaves out, unless it changes the address that they go to', async () => {
@@ -55,13 +55,13 @@ describe('the Slack app of an organization', () => {
     const change = async (attributes: object) => api.call('PUT', path, { body: { data: { attributes } } });
     expect((await change(rest)).status).toBe(200);
     const moved = await change({ ...rest, url: 'https://slack-gov.com' });
-    expect([moved.status, moved.body.errors[0].detail]).toEqual([422, 'client-secret: is missing']);
+    expect(detailOf(moved)).toEqual([422, 'client-secret: is missing']);
     const half = await change({
       ...rest,
       url: 'https://slack-gov.com',
       'client-secret': 'another secret of the client',
     });
-    expect([half.status, half.body.errors[0].detail]).toEqual([422, 'signing-secret: is missing']);
+    expect(detailOf(half)).toEqual([422, 'signing-secret: is missing']);
     await connect(api, slack, appId, 'U1', api.token);
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { StateVersion } from '#resources/states/state-version.ts';
 import type { Run } from '#run/run.ts';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
@@ -52,7 +52,7 @@ describe('the JSON state', () => {
       'hosted-json-state-download-url': null,
     });
     const early = await api.get(`state-versions/${id}/json-download`);
-    expect([early.status, early.body.errors[0].detail]).toEqual([404, expect.stringContaining('has no JSON state')]);
+    expect(detailOf(early)).toEqual([404, expect.stringContaining('has no JSON state')]);
 
     await fetch(urls['hosted-json-state-upload-url'], { method: 'PUT', body: json });
     const late = (await read(id)).data.attributes;
@@ -113,10 +113,7 @@ describe('a state version', () => {
     const act = (of: string, verb: string) => api.call('POST', `state-versions/${of}/actions/${verb}_backing_data`);
     expect((await act(one.id, 'soft_delete')).status).toBe(204);
     const gone = await api.get(`state-versions/${one.id}/outputs`);
-    expect([gone.status, gone.body.errors[0].detail]).toEqual([
-      404,
-      `The content of state version ${one.id} was deleted.`,
-    ]);
+    expect(detailOf(gone)).toEqual([404, `The content of state version ${one.id} was deleted.`]);
     expect((await api.get(`state-versions/${one.id}/download`)).status).toBe(404);
     const { getStateVersion } = await import('#resources/states/records.ts');
     expect((await getStateVersion(one.id))?.deletedAt).toMatch(/Z$/);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Resource } from '#api/answer.ts';
-import { startApi } from '#test/support/api.ts';
+import { detailOf, pointerOf, ref, startApi } from '#test/support/api.ts';
 import { resource, type StateFile, stateFile } from '#test/support/state.ts';
 
 const api = await startApi();
@@ -147,7 +147,7 @@ describe('a state version', () => {
     await update(keys.workspace(id), { set: { managedBy: 'environment acme/dev' } });
     const to = { 'rollback-state-version': { data: { type: 'state-versions', id: old.id } } };
     for (const answer of [await direct(id, { serial: 3 }), await api.patch(`workspaces/${id}/state-versions`, {}, to)])
-      expect([answer.status, answer.body.errors[0].detail]).toEqual([409, expect.stringContaining('coder state push')]);
+      expect(detailOf(answer)).toEqual([409, expect.stringContaining('coder state push')]);
   });
 
   it('is 404 for a new workspace', async () => {
@@ -170,8 +170,7 @@ describe('a state version', () => {
     expect((await direct(id, { serial: 3 }, { force: true })).status).toBe(201);
     await api.call('POST', `workspaces/${id}/actions/unlock`);
     const unlocked = await announce(id, { serial: 9 });
-    expect(unlocked.status).toBe(409);
-    expect(unlocked.body.errors[0].detail).toMatch(/must be locked/);
+    expect(detailOf(unlocked)).toEqual([409, expect.stringMatching(/must be locked/)]);
   });
 
   it('is returned again when its creation is repeated', async () => {
@@ -198,8 +197,7 @@ describe('a state version', () => {
   ])('is rejected with %s', async (_, attributes, field) => {
     const { id } = await locked();
     const answer = await announce(id, {}, attributes);
-    expect(answer.status).toBe(422);
-    expect(answer.body.errors[0].source.pointer).toBe(`/data/attributes/${field}`);
+    expect(pointerOf(answer)).toEqual([422, `/data/attributes/${field}`]);
   });
 
   it('gets the lineage of its upload when none was announced', async () => {
@@ -282,8 +280,7 @@ describe('a state version', () => {
   it('is rejected when its content is not a state', async () => {
     const { id } = await locked();
     const answer = await direct(id, { version: 3 });
-    expect(answer.status).toBe(422);
-    expect(answer.body.errors[0].detail).toMatch(/format version 3/);
+    expect(detailOf(answer)).toEqual([422, expect.stringMatching(/format version 3/)]);
   });
 
   it('shows why its upload was rejected', async () => {
@@ -374,8 +371,7 @@ describe('state outputs', () => {
     const { memberHelpers } = await import('#test/support/members.ts');
     const { token, team } = await (await memberHelpers()).withFlags('acme');
     const access = { access: 'custom', 'state-versions': 'read-outputs' };
-    const of = (type: string, one: string) => ({ data: { type, id: one } });
-    await api.post('team-workspaces', access, { team: of('teams', team.id), workspace: of('workspaces', id) });
+    await api.post('team-workspaces', access, { team: ref('teams', team.id), workspace: ref('workspaces', id) });
     const seen = async (one: { id: string }) => (await api.get(`state-version-outputs/${one.id}`, { token })).status;
     const open = body.data.find(({ attributes }: { attributes: { sensitive: boolean } }) => !attributes.sensitive);
     expect([await seen(open), await seen(output)], 'with permission to read outputs alone').toEqual([200, 403]);

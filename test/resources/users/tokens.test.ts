@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Answered, startApi, uniqueName } from '#test/support/api.ts';
+import { type Answered, pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Tokens of users, teams and organizations: permissions to create and see them, and their lifetime. */
@@ -53,7 +53,7 @@ describe('a token', () => {
     expect((await api.call('DELETE', `authentication-tokens/${response.body.data.id}`)).status).toBe(404);
     for (const expired of ['2020-01-01T00:00:00Z', 'tomorrow']) {
       const refused = await api.post(`users/${api.userId}/authentication-tokens`, { 'expired-at': expired });
-      expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/expired-at']);
+      expect(pointerOf(refused)).toEqual([422, '/data/attributes/expired-at']);
     }
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { detailOf, pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { ids } from '#test/support/runs.ts';
 
 const api = await startApi();
@@ -86,10 +86,7 @@ describe('a variable set', () => {
         expect(ids((await read(id)).relationships[kind].data)).toEqual(method === 'POST' ? [target] : []);
       }
       const unknown = await api.call('POST', path, { body: list(kind, 'nothing') });
-      expect([unknown.status, unknown.body.errors[0].detail]).toEqual([
-        422,
-        expect.stringContaining('nothing not found in'),
-      ]);
+      expect(detailOf(unknown)).toEqual([422, expect.stringContaining('nothing not found in')]);
     }
   });
 
@@ -122,7 +119,7 @@ describe('a variable set', () => {
     ['a global that is no flag', { name: 'x', global: 'yes' }, 'global'],
   ])('is rejected with %s', async (_, attributes, field) => {
     const answer = await api.post(all, attributes);
-    expect([answer.status, answer.body.errors[0].source.pointer]).toEqual([422, `/data/attributes/${field}`]);
+    expect(pointerOf(answer)).toEqual([422, `/data/attributes/${field}`]);
   });
 
   it('that is global has no other scope', async () => {
@@ -242,7 +239,7 @@ describe('variables', () => {
     const [one, two] = [await make('one'), await make('two')];
     const change = (...data: object[]) => api.call('PATCH', `workspaces/${id}/relationships/vars`, { body: { data } });
     const bad = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { key: 'no key' } });
-    expect([bad.status, bad.body.errors[0].source.pointer]).toEqual([422, '/data/1/attributes/key']);
+    expect(pointerOf(bad)).toEqual([422, '/data/1/attributes/key']);
     expect((await api.get(`workspaces/${id}/vars/${one}`)).body.data.attributes.value).toBe('old');
     const good = await change({ id: one, attributes: { value: 'new' } }, { id: two, attributes: { description: 'd' } });
     expect(good.status).toBe(204);

@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { ref, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 
 const api = await startApi();
 const members = await memberHelpers();
 
-const to = (type: 'workspaces' | 'projects' | 'teams', id: string) => ({ data: { type, id } });
 const newProject = async () =>
   (await api.post('organizations/acme/projects', { name: uniqueName('project') })).body.data.id as string;
 const inProject = async (projectId: string) =>
-  (await api.post('organizations/acme/workspaces', { name: uniqueName('w') }, { project: to('projects', projectId) }))
+  (await api.post('organizations/acme/workspaces', { name: uniqueName('w') }, { project: ref('projects', projectId) }))
     .body.data.id as string;
 const give = (workspaceId: string, teamId: string, access: string) =>
-  api.post('team-workspaces', { access }, { workspace: to('workspaces', workspaceId), team: to('teams', teamId) });
+  api.post('team-workspaces', { access }, { workspace: ref('workspaces', workspaceId), team: ref('teams', teamId) });
 const giveProject = (projectId: string, teamId: string, access: string) =>
-  api.post('team-projects', { access }, { project: to('projects', projectId), team: to('teams', teamId) });
+  api.post('team-projects', { access }, { project: ref('projects', projectId), team: ref('teams', teamId) });
 
 interface Entry {
   attributes: { 'holder-name': string; 'place-name': string; permissions: string[]; through: string[] };

@@ -1,25 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { pointerOf, ref, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { ids, on } from '#test/support/runs.ts';
 
 const api = await startApi();
 const members = await memberHelpers();
 
-const to = (type: 'workspaces' | 'projects' | 'teams', id: string) => ({ data: { type, id } });
 const give = (workspaceId: string, teamId: string, attributes: object, token?: string) =>
   api.post(
     'team-workspaces',
     attributes,
-    { workspace: to('workspaces', workspaceId), team: to('teams', teamId) },
+    { workspace: ref('workspaces', workspaceId), team: ref('teams', teamId) },
     { token },
   );
 const giveProject = (projectId: string, teamId: string, attributes: object, token?: string) =>
-  api.post('team-projects', attributes, { project: to('projects', projectId), team: to('teams', teamId) }, { token });
+  api.post('team-projects', attributes, { project: ref('projects', projectId), team: ref('teams', teamId) }, { token });
 const newProject = async () =>
   (await api.post('organizations/acme/projects', { name: uniqueName('project') })).body.data.id as string;
 const inProject = async (projectId: string) =>
-  (await api.post('organizations/acme/workspaces', { name: uniqueName('w') }, { project: to('projects', projectId) }))
+  (await api.post('organizations/acme/workspaces', { name: uniqueName('w') }, { project: ref('projects', projectId) }))
     .body.data.id as string;
 
 describe('access to a workspace', () => {
@@ -47,7 +46,7 @@ describe('access to a workspace', () => {
         'run-tasks': false,
         'policy-overrides': false,
       },
-      relationships: { team: to('teams', team.id), workspace: to('workspaces', id) },
+      relationships: { team: ref('teams', team.id), workspace: ref('workspaces', id) },
     });
     expect(await may()).toEqual([200, true, true, true, false]);
     const path = `team-workspaces/${response.body.data.id}`;
@@ -81,7 +80,7 @@ describe('access to a workspace', () => {
     await api.patch(`team-workspaces/${response.body.data.id}`, { variables: 'read' });
     expect(await status(`workspaces/${id}/vars`)).toBe(200);
     const refused = await give(id, team.id, { access: 'read', runs: 'apply' });
-    expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/attributes/runs']);
+    expect(pointerOf(refused)).toEqual([422, '/data/attributes/runs']);
     const readOnly = "is read-only when access level is 'read'; use the 'custom' access level to set this attribute.";
     expect(refused.body.errors[0].detail).toBe(`Runs ${readOnly}`);
     const states = await give(id, team.id, { access: 'read', 'state-versions': 'write' });
@@ -100,7 +99,7 @@ describe('access to a workspace', () => {
     const owners = (await api.get('organizations/acme/teams?filter[names]=owners')).body.data[0];
     for (const teamId of [team.id, owners.id, 'team-none']) {
       const refused = await give(id, teamId, { access: 'read' });
-      expect([refused.status, refused.body.errors[0].source.pointer]).toEqual([422, '/data/relationships/team']);
+      expect(pointerOf(refused)).toEqual([422, '/data/relationships/team']);
     }
     expect((await give(id, team.id, { access: 'maintain' })).status).toBe(422);
     const [record] = (await api.get(`team-workspaces?filter[workspace][id]=${id}`)).body.data;
@@ -114,7 +113,7 @@ describe('access to a workspace', () => {
     expect((await give(id, team.id, { access: 'read' })).status).toBe(201);
     const another = (await members.withFlags('acme')).team.id;
     const beyond = await give(id, another, { access: 'read' });
-    expect([beyond.status, beyond.body.errors[0].source.pointer]).toEqual([422, '/data']);
+    expect(pointerOf(beyond)).toEqual([422, '/data']);
     expect((await give('ws-none', team.id, { access: 'read' })).status).toBe(404);
   });
 
@@ -206,7 +205,7 @@ describe('access to a project', () => {
       api.post(
         'organizations/acme/workspaces',
         { name: uniqueName('w') },
-        { project: to('projects', project) },
+        { project: ref('projects', project) },
         { token },
       );
     expect((await create(projectId)).body.data.attributes.permissions['can-update']).toBe(true);
@@ -246,7 +245,7 @@ describe('access to a project', () => {
     await giveProject(from, team.id, { access: 'admin' });
     await giveProject(here, team.id, { access: 'maintain' });
     const move = async (id: string) => {
-      const body = { data: { relationships: { project: to('projects', id) } } };
+      const body = { data: { relationships: { project: ref('projects', id) } } };
       return (await api.call('PATCH', `workspaces/${workspaceId}`, { token, body })).status;
     };
     expect([await move(here), await move(there)]).toEqual([403, 422]);
