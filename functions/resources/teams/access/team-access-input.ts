@@ -112,50 +112,33 @@ const projectGrant = (
   return withParts(access, { ...project, workspaces }, overrides ?? before.overrides);
 };
 
+const newOnWorkspace = { access: v.picklist(workspaceLevels), ...onWorkspace };
+const newOnProject = { access: v.picklist(projectLevels), ...onProject };
+
 /** @throws {ApiError} 400 or 422 */
 export const readNewWorkspaceGrant = (request: ApiRequest) => {
-  const { attributes, relationships } = readData(
-    request,
-    { access: v.picklist(workspaceLevels), ...onWorkspace },
-    { team },
-    workspaceFields,
-  );
+  const { attributes, relationships } = readData(request, newOnWorkspace, { team }, workspaceFields);
   const { access, ...parts } = attributes;
   return { teamId: relationships.team.data.id, grant: workspaceGrant(access, {}, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readWorkspaceGrantChange = (request: ApiRequest, before: WorkspaceGrant): WorkspaceGrant => {
-  const { attributes } = readData(
-    request,
-    { access: v.nullish(v.picklist(workspaceLevels)), ...onWorkspace },
-    {},
-    workspaceFields,
-  );
-  const { access, ...parts } = attributes;
+  const schema = { ...newOnWorkspace, access: v.nullish(newOnWorkspace.access) };
+  const { access, ...parts } = readData(request, schema, {}, workspaceFields).attributes;
   return { id: before.id, ...workspaceGrant(access ?? before.access, before, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readNewProjectGrant = (request: ApiRequest) => {
-  const { attributes, relationships } = readData(
-    request,
-    { access: v.picklist(projectLevels), ...onProject },
-    { team },
-    projectFields,
-  );
+  const { attributes, relationships } = readData(request, newOnProject, { team }, projectFields);
   const { access, ...parts } = attributes;
   return { teamId: relationships.team.data.id, grant: projectGrant(access, {}, parts) };
 };
 
 /** @throws {ApiError} 400 or 422 */
 export const readProjectGrantChange = (request: ApiRequest, before: ProjectGrant): ProjectGrant => {
-  const { attributes } = readData(
-    request,
-    { access: v.nullish(v.picklist(projectLevels)), ...onProject },
-    {},
-    projectFields,
-  );
-  const { access, ...parts } = attributes;
+  const schema = { ...newOnProject, access: v.nullish(newOnProject.access) };
+  const { access, ...parts } = readData(request, schema, {}, projectFields).attributes;
   return { id: before.id, ...projectGrant(access ?? before.access, before, parts) };
 };
