@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import type { Task } from '#infra/local/aws/ecs/ecs-task.ts';
-import { usageOf } from '#test/bench/figures.ts';
 import { checkNothingWasDenied } from './support/denials.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { runners, send } from './support/runners.ts';
 import { slowState } from './support/slow-state.ts';
-import { Client, isFinalRun, type Resource, until } from './support/waiting.ts';
+import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { newName, resources } from './support/world.ts';
 
 /** A separate platform with one runner for two organizations. */
@@ -87,17 +86,6 @@ describe('with maxRunners = 1', () => {
     await client.act(confirmable.id, 'apply');
     expect((await ended(confirmable)).status).toBe('applied');
     expect(overlaps()).toEqual([]);
-  });
-
-  it('a limit costs a transition and an invocation, and no right is missing', async () => {
-    const run = await create(platform.local.organization);
-    expect((await ended(run)).status).toBe('applied');
-    const { totals } = await until(
-      () => usageOf(platform.local as Parameters<typeof usageOf>[0], run.id),
-      (usage) => (usage.totals.fargateVcpuHours ?? 0) > 0,
-    );
-    console.log('an auto-applied run with a limit', totals);
-    expect(totals.transitions).toBe(8);
     checkNothingWasDenied(platform.dataDir);
   });
 });

@@ -123,7 +123,3 @@ it('a table restore ends runs and applies nothing twice', async () => {
   for (const what of ['statesBroughtIn', 'runsEnded', 'executionsStopped']) expect(repeated(what)).toEqual([]);
   // Enough for three starts of the platform and four runs.
 }, 300_000);
-
-it('an invalid restore time is rejected', async () => {
-  expect((await recover('yesterday')).said).toContain('Give the time of the backup');
-});

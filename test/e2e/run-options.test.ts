@@ -3,13 +3,11 @@ import { until } from './support/waiting.ts';
 import {
   client,
   download,
-  inState,
   newWorkspace,
   type Resource,
   readLog,
   resources,
   startRun,
-  untilConfirmable,
   untilFinal,
 } from './support/world.ts';
 
@@ -27,18 +25,6 @@ const applied = async (files: Record<string, string> = ab): Promise<Resource> =>
 };
 
 describe.concurrent('a run created with', () => {
-  it('refresh-only changes only the state', async () => {
-    const workspace = await applied();
-    const more = { 'main.tf': `${resources(['a', 'b', 'c'])}\noutput "a" { value = terraform_data.a.output }` };
-    const run = await untilConfirmable(await startRun(workspace, more, { 'refresh-only': true }));
-    expect(run.attributes).toMatchObject({ status: 'planned', 'refresh-only': true });
-    await client.act(run.id, 'apply');
-    expect((await untilFinal(run)).attributes.status).toBe('applied');
-    expect(await inState(workspace)).toEqual(addresses);
-    const outputs = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
-    expect(outputs.map(({ attributes }) => [attributes.name, attributes.value])).toEqual([['a', 'a']]);
-  });
-
   it('allow-empty-apply applies a plan without changes automatically', async () => {
     const workspace = await applied();
     const run = await untilFinal(await client.createRun(workspace.id, { 'allow-empty-apply': true }));

@@ -113,25 +113,6 @@ output "word" {
     await untilUnlocked(workspace);
   });
 
-  it('whose apply fails part-way keeps completed changes', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const run = await untilFinal(
-      await startRun(workspace, {
-        'main.tf': `${resources(['good'])}
-resource "terraform_data" "bad" {
-  depends_on = [terraform_data.good]
-  provisioner "local-exec" {
-    command = "exit 3"
-  }
-}`,
-      }),
-    );
-    expect(run.attributes.status).toBe('errored');
-    expect((await client.phase(run, 'apply')).attributes.status).toBe('errored');
-    const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
-    expect(state.attributes.resources.map(({ name }: { name: string }) => name).sort()).toEqual(['bad', 'good']);
-  });
-
   it('that is canceled while it applies is interrupted, and its state kept', { tags: ['elsewhere'] }, async () => {
     const workspace = await newWorkspace({ 'auto-apply': true });
     const slow = `${resources(['quick'])}

@@ -60,14 +60,4 @@ describe('workload identity', () => {
     // The token itself is in no log.
     expect(`${planLog}${applyLog}`).not.toContain('eyJ');
   });
-
-  it('an invalid credential configuration errors the run and names the variable to set', async () => {
-    const workspace = await newWorkspace();
-    await client.setVariable(workspace.id, { key: 'TFC_AWS_PROVIDER_AUTH', value: 'true', category: 'env' });
-    const run = await untilFinal(await startRun(workspace, { 'main.tf': '' }));
-    expect(run.attributes.status).toBe('errored');
-    expect(await readLog(run, 'plan')).toContain(
-      'TFC_AWS_PROVIDER_AUTH is "true", but a plan has no role: set TFC_AWS_RUN_ROLE_ARN',
-    );
-  });
 });

@@ -57,7 +57,7 @@ describe.each(['before', 'after'] as const)('after a crash %s any call takes eff
       const finish = () => store.finishRun(first.id, 'PlanErrored');
       more = await cutOff(n, when, finish);
       await finish();
-      expect(await isCurrent(second), `cut off at call ${n}`).toBe(true);
+      expect(await isCurrent(second), `the next run is current, cut off at call ${n}`).toBe(true);
       expect(aws.sent.map(({ input }) => input.taskToken)).toContain(second.id);
     }
   });

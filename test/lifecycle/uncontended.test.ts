@@ -113,7 +113,9 @@ it('a run that is queued while an uncontended one ends starts in every explored 
         expect(await lockOf(workspaceId)).toMatchObject({ runId: second?.id });
         if (waited === 'PlanQueued') return;
         const told = aws.sent.filter(({ input }) => input.taskToken === `${second?.id}/1`);
-        expect(told.map(({ action }) => action)).toContain('SendTaskSuccess');
+        expect(told, `the waiting ${isThere} run is resumed`).toContainEqual(
+          expect.objectContaining({ action: 'SendTaskSuccess' }),
+        );
       },
     ),
     { numRuns: Number(process.env.QUEUE_RUNS ?? 60) },

@@ -16,6 +16,7 @@ it.each([
     ['const f = (a: boolean): boolean => undefined as never;', 'const f = (a: boolean): boolean => (a);'],
   ],
   ['await f();', [';']],
+  ['(a ?? 1) < b;', ['((a ?? 1) <= b);', '((a && 1)) < b;']],
   [
     'const f = () => { g(a < b ? -1 : 1); };',
     [

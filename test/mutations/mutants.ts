@@ -52,6 +52,9 @@ const isLog = (text: string): boolean => /^(logError|logWarning|console\.)/.test
 const isCall = ({ type, argument }: Node): boolean =>
   type === 'CallExpression' || (type === 'AwaitExpression' && isNode(argument) && argument.type === 'CallExpression');
 
+/** An operand whose meaning depends on the operator beside it. */
+const isCompound = ({ type }: Node): boolean => /^(Binary|Logical|Conditional|Arrow|TSAs)/.test(type);
+
 /** Changes that a test of the behaviour should notice. */
 const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean): Change[] => {
   const child = (name: string) => node[name] as Node;
@@ -61,7 +64,9 @@ const changesOf = (node: Node, text: (of: Node) => string, isInFunction: boolean
       const after = operators[node.operator as string];
       // A test cannot detect a difference of one millisecond.
       const isOfClock = /^[<>]/.test(node.operator as string) && /\bnow\(\)/.test(text(node));
-      return after && !isOfClock ? [[node, `(${text(child('left'))} ${after} ${text(child('right'))})`]] : [];
+      // A node's text lacks the parentheses around it.
+      const operand = (name: string) => (isCompound(child(name)) ? `(${text(child(name))})` : text(child(name)));
+      return after && !isOfClock ? [[node, `(${operand('left')} ${after} ${operand('right')})`]] : [];
     }
     case 'UnaryExpression':
       return node.operator === '!' ? [[node, `(${text(child('argument'))})`]] : [];

@@ -185,7 +185,7 @@ it.each(Object.entries(containers))('DELETE %s leaves nothing', async (path, del
   for (const other of deletion.first ?? []) await remove(other, world);
   await remove(path, world);
   await settle();
-  expect(leftOf(id, deletion.keeps)).toEqual([]);
+  expect(leftOf(id, deletion.keeps), `items and objects that contain the deleted ${id}`).toEqual([]);
 });
 
 /** Deletions that the sweep continues after an interruption. */

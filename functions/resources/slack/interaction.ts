@@ -26,8 +26,7 @@ export interface Click {
   replyUrl: string | undefined;
 }
 
-const choices: readonly string[] = ['apply', 'override', 'discard'] satisfies Choice[];
-const isChoice = (text: string): text is Choice => choices.includes(text);
+const choices: readonly Choice[] = ['apply', 'override', 'discard'];
 
 /** Undefined for interactions without an effect here, such as links in other messages of the app. */
 export const clickIn = (payload: string): Click | undefined => {
@@ -38,14 +37,14 @@ export const clickIn = (payload: string): Click | undefined => {
     return undefined;
   }
   const { success, output } = v.safeParse(schema, document);
-  const action = success ? output.actions[0] : undefined;
-  if (!success || !action?.action_id.startsWith(buttonPrefix)) return undefined;
-  const choice = action.action_id.slice(buttonPrefix.length);
-  if (!isChoice(choice)) return undefined;
+  if (!success) return undefined;
+  const [action] = output.actions;
+  const choice = choices.find((one) => action?.action_id === buttonPrefix + one);
+  if (!choice) return undefined;
   const { user, team, response_url: replyUrl } = output;
   return {
     choice,
-    runId: action.value ?? '',
+    runId: action?.value ?? '',
     slackUser: user.id,
     teams: [team?.id, user.team_id ?? team?.id],
     replyUrl,

@@ -12,7 +12,13 @@ import {
 } from '#api/permissions/granted.ts';
 import { type Permission, permissions } from '#api/permissions/permissions.ts';
 import { checkPerson } from '#api/permissions/principal.ts';
-import { mayCancel, organizationPermissions } from '#api/permissions/reported-permissions.ts';
+import {
+  mayCancel,
+  organizationPermissions,
+  projectPermissions,
+  teamPermissions,
+  workspacePermissions,
+} from '#api/permissions/reported-permissions.ts';
 import type { WorkspaceGrant } from '#api/permissions/team-access.ts';
 import { permissionsOf, type Scope } from '#test/support/permission-table.ts';
 import { teamRoles } from '#test/support/roles.ts';
@@ -137,6 +143,19 @@ it.each<[Permission[], object, boolean]>([
   [['run:read'], { planOnly: true, createdBy: 'me' }, false],
 ])('a caller with %j may cancel a run with %j: %s', (granted, run, expected) => {
   expect(mayCancel(new Set(granted), run as never, 'me')).toBe(expected);
+});
+
+it('documents report every action to callers with all permissions, and none to others', () => {
+  const all = new Set(permissions);
+  const ofTeam = (granted: ReadonlySet<Permission>) => teamPermissions(granted, {});
+  for (const reported of [organizationPermissions, projectPermissions, workspacePermissions, ofTeam]) {
+    // Subscription and single sign-on are not managed by this API.
+    const { 'can-manage-subscription': _, 'can-manage-sso': __, ...rest } = reported(all) as Record<string, boolean>;
+    expect(Object.entries(rest).filter(([, may]) => !may)).toEqual([]);
+    expect(Object.entries(reported(noPermissions)).filter(([, may]) => may)).toEqual([]);
+  }
+  const owners = Object.entries(teamPermissions(all, { owners: true })).filter(([, may]) => !may);
+  expect(owners.map(([name]) => name)).toEqual(['can-destroy', 'can-update-visibility', 'can-update-name']);
 });
 
 it('modules are deployed without code by callers that can create workspaces and read the registry', () => {

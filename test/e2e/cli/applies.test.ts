@@ -54,12 +54,6 @@ describe('terraform apply', () => {
     await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'discarded');
   });
 
-  it('refreshes only', async () => {
-    const text = await here.succeed('apply -refresh-only -auto-approve -var n=next');
-    expect(text).toContain('Your infrastructure still matches the configuration.');
-    expect(await here.succeed('refresh -var n=next')).toContain('No changes.');
-  });
-
   it('destroys only a target', async () => {
     const text = await here.succeed('destroy -auto-approve -target=terraform_data.b');
     expect(text).toContain('Resource targeting is in effect');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attach, callBack, fails, isSilent, newTask, passes } from '../support/run-tasks.ts';
+import { attach, callBack, fails, isSilent, newTask } from '../support/run-tasks.ts';
 import { inWorkspace, runIn } from '../support/terraform.ts';
 
 describe.concurrent('terraform, with run tasks,', () => {
@@ -36,14 +36,5 @@ describe.concurrent('terraform, with run tasks,', () => {
     const { task } = await newTask(fails);
     await attach(workspace, task, ['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], 'advisory');
     expect(await here.succeed('apply -auto-approve')).toContain('Apply complete!');
-  });
-
-  it('plans, and shows their overall result', async () => {
-    const { here, workspace } = await inWorkspace();
-    const { task } = await newTask(passes);
-    await attach(workspace, task, ['pre_plan', 'post_plan']);
-    const text = await here.succeed('plan');
-    expect(text).toContain('Overall Result: Passed');
-    expect((await runIn(text)).attributes.status).toBe('planned_and_finished');
   });
 });

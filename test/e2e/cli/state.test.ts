@@ -108,13 +108,6 @@ it('terraform import imports a resource, with the variables of the workspace', a
   here.remove('import.tf');
 });
 
-it('terraform taint and untaint mark for replacement', async () => {
-  await here.succeed('taint terraform_data.a');
-  expect(await here.succeed('plan')).toContain('terraform_data.a is tainted, so must be replaced');
-  await here.succeed('untaint terraform_data.a');
-  expect(await here.succeed('plan')).toContain('No changes.');
-});
-
 describe('a lock', () => {
   it('keeps others out until a force-unlock', async () => {
     await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, { reason: 'maintenance' });

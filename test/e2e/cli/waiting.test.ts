@@ -45,20 +45,6 @@ describe.concurrent('terraform apply, when it has to wait,', () => {
     const { code, text } = await command.ended;
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
   });
-
-  it('gives up after the given timeout', async () => {
-    const { here, workspace } = await inWorkspace(files['main.tf']);
-    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
-    // terraform exits without canceling anything if its own interrupt aborts one of its requests.
-    const canceled = 'The remote operation was successfully cancelled.';
-    let text = '';
-    for (let attempt = 1; attempt <= 5 && !text.includes(canceled); attempt++) {
-      ({ text } = await here.run('apply -auto-approve -lock-timeout=3s'));
-      expect(text).toContain('Lock timeout exceeded, sending interrupt to cancel the remote operation.');
-    }
-    expect(text).toContain(canceled);
-    expect((await untilFinal(await runIn(text))).attributes.status).toBe('canceled');
-  });
 });
 
 describe.concurrent('Ctrl-C', () => {
@@ -74,23 +60,6 @@ describe.concurrent('Ctrl-C', () => {
     expect((await command.ended).text).toContain('The remote operation was successfully cancelled.');
     expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('canceled');
     expect(await here.succeed('state list')).toContain('terraform_data.quick\n');
-    await untilUnlocked(workspace);
-  });
-
-  it('twice exits immediately; the run continues and can be canceled', async () => {
-    const { here, workspace } = await inWorkspace(slow);
-    const command = here.start('apply');
-    await command.until('Enter a value:');
-    command.answer('yes');
-    await command.until(/terraform_data\.slow: Provisioning/);
-    command.interrupt();
-    await command.until('Do you want to cancel the remote operation?');
-    command.interrupt();
-    expect((await command.ended).code).toBe(1);
-    const run = await runIn(command.text);
-    expect(run.attributes).toMatchObject({ status: 'applying', actions: { 'is-cancelable': true } });
-    await client.act(run.id, 'cancel');
-    expect((await untilFinal(run)).attributes.status).toBe('canceled');
     await untilUnlocked(workspace);
   });
 

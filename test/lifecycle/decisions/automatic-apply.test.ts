@@ -35,6 +35,20 @@ it('the automatic apply of a run is withdrawn when one of its authors loses the 
   expect(await isWithdrawn({ appliesFor: [planner.id], status: 'apply_queued' }), 'about to be applied').toBe(false);
 });
 
+it('an override does not let a run of an author without permission continue to its apply', async () => {
+  const { id } = await help.create((await help.ready()).id, { 'auto-apply': true });
+  await help.bring(id, {
+    status: 'policy_override',
+    appliesFor: [(await help.user('plan')).id],
+    'plan.report': { outcome: 'finished', hasChanges: true },
+    checks: { policyCheck: true },
+    verdicts: { policyCheck: 'soft_failed' },
+    overrides: {},
+  });
+  expect((await api.call('POST', `policy-checks/${id.replace('run-', 'polchk-')}/actions/override`)).status).toBe(200);
+  expect(await help.store.getRun(id)).toMatchObject({ overrides: { policyCheck: {} }, autoApply: false });
+});
+
 it('the authors of a run are its creator and the uploader of its configuration, unless others authorized them before', async () => {
   const { authorsOf } = await import('#lifecycle/decisions/automatic-apply.ts');
   const { versionControl } = await import('#run/run.ts');

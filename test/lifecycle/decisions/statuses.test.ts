@@ -24,6 +24,8 @@ const situations: Record<string, Partial<Run>> = {
   'a user has discarded it': { decision: { action: 'discard', ...by } },
   'a user has just canceled it': { cancel: cancel('2999-01-01T00:00:00.000Z') },
   'a user canceled it long ago': { cancel: cancel('2026-01-01T00:01:00.000Z') },
+  'it may wait for a slot': { limited: true },
+  'it has a slot': { limited: true, slot: 'plan' },
   'a user has overridden its policies': { overrides: { policyCheck: by, policyEvaluation: by } },
 };
 

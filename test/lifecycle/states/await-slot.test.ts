@@ -65,9 +65,11 @@ describe('a phase', () => {
   });
 
   it('is the apply in the state of the apply', async () => {
-    const id = await open(planned);
+    const commit = { tokenId: 'ot-1', identifier: 'acme/network', sha: 'a'.repeat(40) };
+    const id = await open({ ...planned, commit, wait: { state: 'PlanQueued', token: 'x' } });
     await handler({ state: slotStates.apply, runId: id, token: `${id}/1` });
     expect([await getRun(id), await holders()]).toMatchObject([{ slot: 'apply' }, [`${id}.apply`]]);
+    expect(aws.invoked, 'notified of by the state before').toEqual([]);
   });
 
   it('of a run that was discarded takes none', async () => {

@@ -78,6 +78,7 @@ describe('the Slack app of an organization', () => {
 
   it('needs its secrets at first, and answers 404 where there is none', async () => {
     await api.post('organizations', { name: 'without', email: 'a@b.test' });
+    expect((await linksOf(api.token)).map(({ id }: { id: string }) => id)).toEqual([appId]);
     const other = 'organizations/without/slack-app';
     expect((await api.get(other)).status).toBe(404);
     const { 'client-secret': _, ...rest } = slack.app;

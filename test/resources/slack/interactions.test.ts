@@ -122,6 +122,17 @@ describe('a click of a connected user', () => {
     expect(await statusOf(id)).toBe('confirmed');
   });
 
+  it('is not reported as refused when the platform fails', async () => {
+    for (let call = 1; call <= 12; call++) {
+      const id = await waiting();
+      api.aws.failCall(call, 'before');
+      const { status } = await click(api, appId, by(id));
+      api.aws.failCall(0, 'before');
+      expect(status === 500 || (await decisionOf(id)) !== undefined, `call ${call} fails`).toBe(true);
+      expect(said()).not.toContainEqual(expect.objectContaining({ response_type: 'ephemeral' }));
+    }
+  });
+
   it.each([
     'http://127.0.0.1:9/actions',
     'https://hooks.slack.com.attacker.test/actions',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Team } from '#resources/teams/team.ts';
 import { detailOf, pointerOf, startApi, uniqueName } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { ids } from '#test/support/runs.ts';
@@ -76,6 +77,12 @@ describe('a team', () => {
       'sso-team-id': 'east',
     });
     expect([await teamIdsOfGroups(['west']), await teamIdsOfGroups(['east'])]).toEqual([[], [id]]);
+    const { getTeam, updateTeam } = await import('#resources/teams/records.ts');
+    const stale = { userId: api.userId, edits: 0 };
+    const record = (await getTeam(id)) as Team;
+    await updateTeam(record, { visibility: 'organization' }, { userId: api.userId });
+    expect(await updateTeam(record, { ssoTeamId: 'north' }, stale), 'changed meanwhile').toBeUndefined();
+    expect([await teamIdsOfGroups(['east']), await teamIdsOfGroups(['north'])]).toEqual([[id], []]);
     expect(changed.body.data.attributes).toMatchObject({
       name: `${name}-2`,
       visibility: 'organization',
@@ -310,6 +317,9 @@ describe('the owners team', () => {
     );
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.call('DELETE', path, { ...users(userId), token })).status).toBe(204);
+    const { removeFromTeam } = await import('#resources/teams/members.ts');
+    expect(await removeFromTeam({ id, organization: 'acme', owners: true }, api.userId), 'by two at once').toBe(false);
+    expect((await api.get('organizations/acme')).body.data.attributes.permissions['can-destroy']).toBe(true);
     expect((await api.get('organizations/acme', { token })).body.data.attributes.permissions['can-destroy']).toBe(
       false,
     );

@@ -98,6 +98,7 @@ describe('team tokens', () => {
     expect(await withExpiry(inDays(40))).toEqual(['active']);
     expect(await withExpiry(null)).toEqual(['active', 'no_expiration']);
     expect(await ids('q=-listed&sort=expired-at')).toEqual([lasting.body.data.id, soon.body.data.id]);
+    expect(await ids('q=-listed&sort=-expired-at')).toEqual([soon.body.data.id, lasting.body.data.id]);
     expect(await withExpiry(inDays(1))).toEqual(['active', 'expiring_in_7_days', 'expiring_in_30_days']);
     expect(await ids('q=-listed&sort=expired-at')).toEqual([soon.body.data.id, lasting.body.data.id]);
     expect(await ids('q=-listed&sort=-expired-at')).toEqual([lasting.body.data.id, soon.body.data.id]);

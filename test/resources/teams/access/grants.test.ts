@@ -128,7 +128,8 @@ describe('permissions in an organization', () => {
 
 describe('a caller', () => {
   const inPast = '2020-01-01T00:00:00.000Z';
-  const caller = (kind: Caller['kind'], address = '192.0.2.1'): Caller => ({ kind, address });
+  const createdAt = '2021-01-01T00:00:00.000Z';
+  const caller = (kind: Caller['kind'], address = '192.0.2.1'): Caller => ({ kind, address, createdAt });
 
   it.each<[set: Record<string, string | boolean>, of: Caller['kind'], refuses: string | undefined]>([
     [{ withoutUserTokens: true }, 'user', 'user token'],
@@ -136,6 +137,9 @@ describe('a caller', () => {
     [{ tokensUntil: inPast }, 'user', 'old sign-in'],
     [{ tokensUntil: inPast }, 'session', undefined],
     [{ tokensUntil: '2999-01-01T00:00:00.000Z' }, 'user', undefined],
+    [{ tokensFrom: inPast }, 'user', undefined],
+    [{ tokensFrom: createdAt }, 'user', 'older token'],
+    [{ tokensFrom: '2999-01-01T00:00:00.000Z' }, 'session', 'older token'],
   ])('whose membership has %j is refused with a token of kind %s: %s', async (set, kind, refuses) => {
     const { organization } = await home();
     const member = await members.member(organization);
