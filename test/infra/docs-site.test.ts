@@ -1,8 +1,9 @@
-import { globSync, mkdtempSync, rmSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { posix } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { type Entry, find, indexOf } from '#clients/docs/find.ts';
+import { pictures } from '#infra/docs/generate.ts';
 import { buildSite } from '#infra/docs/site/build.ts';
 import { render } from '#infra/docs/site/markdown.ts';
 import { readPages } from '#infra/docs/site/pages.ts';
@@ -50,9 +51,58 @@ it('gives each element of a page an id of its own, and has no inline script or s
   }
 });
 
+it('shows every picture of its Markdown, small and with a text for those who do not see it', () => {
+  const shown = pages.flatMap(([path, html]) =>
+    [...html.matchAll(/<img src="([^"]+)" alt="([^"]*)">/g)].map(([, source = '', text = '']) => ({
+      path: posix.join(posix.dirname(path), source),
+      text,
+    })),
+  );
+  const pictures = globSync('infra/docs/pictures/*.{svg,webp}').map((path) => path.slice('infra/docs/'.length));
+  expect([...new Set(shown.map(({ path }) => path))].sort()).toEqual(pictures.sort());
+  for (const { path, text } of shown) {
+    expect(text.length, path).toBeGreaterThan(30);
+    expect((files[path] ?? '').length, path).toBeLessThan(40_000);
+  }
+});
+
+it('has drawn pictures as they are described: npm run docs', () => {
+  for (const [file, svg] of pictures()) expect(readFileSync(file, 'utf8'), file).toBe(svg);
+});
+
+it('draws diagrams, with the text of each below', () => {
+  const drawings = pages.flatMap(([path, html]) => all(html, /<svg\b.*?>/gs).map(() => path));
+  expect(drawings).toEqual(expect.arrayContaining(['concepts.html', 'architecture.html']));
+  expect(
+    pages
+      .filter(([, html]) => /<pre[^>]*><code>(?:flowchart|graph|sequenceDiagram)/.test(html))
+      .map(([path]) => path)
+      .sort(),
+  ).toEqual([...new Set(drawings)].sort());
+  expect(files['concepts.html']).toMatch(/<text[^>]*>Queue of the workspace</);
+});
+
+it('refuses pictures that are missing or elsewhere', () => {
+  const withPicture = (href: string): (() => unknown) => {
+    const root = mkdtempSync(`${tmpdir()}/docs-`);
+    mkdirSync(`${root}/infra/docs`, { recursive: true });
+    writeFileSync(`${root}/elsewhere.ts`, '');
+    writeFileSync(`${root}/infra/docs/README.md`, `# Documentation\n\n![Form](${href})\n`);
+    return () => {
+      try {
+        return readPages(root);
+      } finally {
+        rmSync(root, { recursive: true });
+      }
+    };
+  };
+  expect(withPicture('pictures/none.svg')).toThrow('pictures/none.svg does not exist');
+  expect(withPicture('../../elsewhere.ts')).toThrow('is not below infra/docs');
+});
+
 it('refuses links to headings that do not exist', () => {
   const text = '# Page\n\nSee [below](#part).\n\n## Other part\n';
-  expect(render(text, (href) => href).anchors).toEqual(new Set(['', 'other-part']));
+  expect(render(text, { link: (href) => href, picture: (href) => href }).anchors).toEqual(new Set(['', 'other-part']));
   expect(() => readPages(emptyFolder)).toThrow('infra/docs/README.md');
 });
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { version } from '#clients/cli/program.ts';
+import { isBase64 } from '#clients/web-server/files.ts';
 import { noticesOf, packagesIn } from '#infra/build/notices.ts';
 import { browsers, hashed } from '#infra/stack/page.ts';
 import { root } from '#platform/program.ts';
@@ -11,7 +12,7 @@ import { home, readPages } from './pages.ts';
 /** `npm run docs:site`: the documentation as a site of plain files, in `.build/docs`. */
 
 export interface Site {
-  /** Text of each file by its path. */
+  /** Text of each file by its path, Base64 for pictures of bits. */
   files: Record<string, string>;
   /** Folders of packages whose code is in the script. */
   packages: string[];
@@ -76,7 +77,7 @@ if (import.meta.main) {
   await rm(out, { recursive: true, force: true });
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(out, path)), { recursive: true });
-    await writeFile(join(out, path), text);
+    await writeFile(join(out, path), text, isBase64(path) ? 'base64' : 'utf8');
   }
   console.log(`${Object.keys(files).length} files in .build/${basename(out)}`);
 }
