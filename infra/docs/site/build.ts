@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { version } from '#clients/cli/program.ts';
+import type { Entry } from '#clients/docs/find.ts';
 import { isBase64 } from '#clients/web-server/files.ts';
 import { noticesOf, packagesIn } from '#infra/build/notices.ts';
 import { browsers, hashed } from '#infra/stack/page.ts';
@@ -19,7 +20,7 @@ export interface Site {
 }
 
 /** Lists of pages, and records of choices, would fill the results of a search for how something is done. */
-const isSearched = (path: string): boolean => !/^(decisions|changes|project)\/|(^|\/)index\.html$/.test(path);
+const isSearched = (path: string): boolean => !/^(decisions|changes)\/|^project\/c|^index\.html$/.test(path);
 
 const asset = (name: string, content: string) => ({ path: `assets/${hashed(name, Buffer.from(content))}`, content });
 
@@ -57,9 +58,15 @@ export const buildSite = async (): Promise<Site> => {
     icon: icon.path,
     licenses: licenses.path,
   };
-  const searched = pages.flatMap(({ path, title, sections }) =>
-    isSearched(path) ? sections.map((section) => [path, section.anchor, title, section.title, section.text]) : [],
-  );
+  const descriptions = new Map(frame.navigation.flatMap(({ links }) => links.map((link) => [link.path, link.text])));
+  const searched = pages.flatMap(({ path, title, sections, keywords }) => {
+    if (!isSearched(path)) return [];
+    const about = [descriptions.get(path), keywords].filter(Boolean).join(' ');
+    return sections.map(
+      ({ anchor, title: heading, text }): Entry =>
+        anchor ? [path, anchor, title, heading, text] : [path, anchor, title, heading, text, about],
+    );
+  });
   return {
     files: {
       ...files,

@@ -20,6 +20,8 @@ export interface Rendered {
   /** Headings of the second level. */
   outline: Section[];
   anchors: Set<string>;
+  /** Words that readers search for and the page does not have: `<!-- keywords: … -->`. */
+  keywords: string;
 }
 
 export const escaped = (text: string): string =>
@@ -102,7 +104,7 @@ const markedFor = ({ link, picture }: Addresses): Marked => {
         const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
         return scrolling('Table', `<table>${head}<tbody>${body}</tbody></table>`);
       },
-      // Marks of generated parts.
+      // Marks of generated parts, and keywords.
       html: () => '',
     },
   });
@@ -137,6 +139,7 @@ export const render = (text: string, addresses: Addresses): Rendered => {
     html: parts.map(({ heading, body }) => heading + body).join(''),
     sections,
     outline: sections.filter(({ depth }) => depth === 2),
+    keywords: /^<!-- keywords: (.*?) -->$/m.exec(text)?.[1] ?? '',
     anchors: new Set(sections.map(({ anchor }) => anchor)),
   };
 };
