@@ -2,7 +2,6 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { version } from '#clients/cli/program.ts';
-import type { Entry } from '#clients/docs/find.ts';
 import { isBase64 } from '#clients/web-server/files.ts';
 import { noticesOf, packagesIn } from '#infra/build/notices.ts';
 import { browsers, hashed } from '#infra/stack/page.ts';
@@ -63,7 +62,7 @@ export const buildSite = async (): Promise<Site> => {
     if (!isSearched(path)) return [];
     const about = [descriptions.get(path), keywords].filter(Boolean).join(' ');
     return sections.map(
-      ({ anchor, title: heading, text }): Entry =>
+      ({ anchor, title: heading, text }) =>
         anchor ? [path, anchor, title, heading, text] : [path, anchor, title, heading, text, about],
     );
   });
