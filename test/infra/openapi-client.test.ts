@@ -57,9 +57,7 @@ it('compiles, with types of bodies and of responses by status', { timeout: 240_0
 });
 
 it('does not compile with attributes and statuses that the API lacks', { timeout: 240_000 }, async () => {
-  expect(await compile(program.replace('attributes.locked', 'attributes.lokced'))).toContain(
-    "'lokced' does not exist",
-  );
+  expect(await compile(program.replace('attributes.locked', 'attributes.lokced'))).toContain("'lokced' does not exist");
   expect(await compile(program.replace("'auto-apply': true", "'auto-apply': 'yes'"))).toContain('not assignable');
   expect(await compile(program.replace('answer.status === 201', 'answer.status === 299'))).toContain('no overlap');
 });

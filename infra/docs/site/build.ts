@@ -61,9 +61,8 @@ export const buildSite = async (): Promise<Site> => {
   const searched = pages.flatMap(({ path, title, sections, keywords }) => {
     if (!isSearched(path)) return [];
     const about = [descriptions.get(path), keywords].filter(Boolean).join(' ');
-    return sections.map(
-      ({ anchor, title: heading, text }) =>
-        anchor ? [path, anchor, title, heading, text] : [path, anchor, title, heading, text, about],
+    return sections.map(({ anchor, title: heading, text }) =>
+      anchor ? [path, anchor, title, heading, text] : [path, anchor, title, heading, text, about],
     );
   });
   return {
