@@ -29,7 +29,7 @@ export default {
     // Bundled by path (test/infra/local/support/application.ts).
     'test/infra/local/support/{caller,records}.ts',
     'test/{support/file-runner,clients/web/browser/support/runner,mutations/run,mutations/covered,mutations/program}.ts',
-    'test/clients/web/screenshots.ts',
+    'test/clients/web/{forms,screenshots}.ts',
   ],
   // The example imports the package.
   project: ['{functions,infra,test}/**/*.{ts,tsx,mjs}', '!infra/example/**'],

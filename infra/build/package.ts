@@ -83,10 +83,10 @@ const contents = [
   '.build/stack-d151621b.json',
 ];
 
-/** Assets of the assembly are copies of the functions, and the platform serves the API's description. @param path absolute */
+/** Assets of the assembly are copies of the functions, and the platform serves the API's description and pictures. @param path absolute */
 const isShipped = (path: string): boolean => {
   const name = path.slice(root.length);
-  if (name === '/infra/docs/openapi.json') return false;
+  if (name === '/infra/docs/openapi.json' || name === '/infra/docs/pictures') return false;
   if (name.startsWith('/.build/assembly/')) return name.endsWith('.template.json');
   return !name.endsWith('.ts') || name.endsWith('.d.ts');
 };

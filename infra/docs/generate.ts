@@ -3,6 +3,8 @@ import { lifecyclePicture } from './lifecycle-picture.ts';
 import { notServedTable } from './not-served-operations.ts';
 import { apiDescriptionText } from './openapi/description.ts';
 import { permissionTables } from './permission-tables.ts';
+import { draw } from './pictures/draw.ts';
+import { guides } from './pictures/guides.ts';
 import { verifyTable } from './verify-table.ts';
 
 /** Generated parts of the documentation: `npm run docs` writes them, a test keeps them current. */
@@ -37,7 +39,12 @@ export const withGenerated = ({ file, name, text }: GeneratedPart, document = re
 /** Path of the API's description from the root of the checkout. */
 export const apiDescriptionFile = 'infra/docs/openapi.json';
 
+/** Drawn pictures, by path from the root of the checkout. */
+export const pictures = (): [file: string, svg: string][] =>
+  guides.map((guide) => [`infra/docs/pictures/${guide.name}.svg`, draw(guide)]);
+
 if (import.meta.main) {
   for (const part of generatedParts) writeFileSync(new URL(part.file, root), withGenerated(part));
+  for (const [file, svg] of pictures()) writeFileSync(new URL(file, root), svg);
   writeFileSync(new URL(apiDescriptionFile, root), apiDescriptionText());
 }

@@ -48,7 +48,7 @@ export const lifecyclePicture = (): string => {
 
   const node = (name: string) => {
     const shape = states[name]?.End ? `${name}([${name}])` : `${name}[${name}]`;
-    return isOptional(name) && name !== 'Applied' ? `${shape}:::optional` : shape;
+    return isOptional(name) ? shape : `${shape}:::always`;
   };
   const lines = names.map((name) => {
     const next = (all.get(name) ?? []).filter((way) => !isShortcut(name, way));
@@ -57,9 +57,9 @@ export const lifecyclePicture = (): string => {
   return [
     '```mermaid',
     'flowchart TD',
-    ...[...lines, 'classDef optional stroke-dasharray: 4'].map((line) => `  ${line}`),
+    ...[...lines, 'classDef always stroke-width:3px'].map((line) => `  ${line}`),
     '```',
     '',
-    `Dashed steps are optional: a run skips those that it does not need. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
+    `Steps with a thick border are in every run that applies; a run skips others that it does not need. From every state a run can also end as ${interruptions.map((name) => `\`${name}\``).join(', ')}.`,
   ].join('\n');
 };

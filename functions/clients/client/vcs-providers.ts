@@ -23,7 +23,7 @@ const gitlab = { apiPath: '/api/v4', scope: 'Scope api, role Maintainer.' };
 const bitbucket = {
   apiPath: '',
   scope:
-    'Your e-mail address and an API token, as you@example.com:token, with the scopes account read, repositories admin, pull requests write and webhooks.',
+    'Your e-mail address and an API token, as you@example.com:token, with the scopes read of user and workspaces; read, write and admin of repositories; read and write of pull requests; webhooks.',
 };
 const bitbucketServer = { apiPath: '', scope: 'An HTTP access token with repository admin permission.' };
 const azureDevops = {

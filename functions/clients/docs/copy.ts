@@ -1,7 +1,7 @@
 /** A button at each block of code. Outputs are not for copying. */
 export const addCopyButtons = (): void => {
   if (!navigator.clipboard) return;
-  for (const figure of document.querySelectorAll('figure')) {
+  for (const figure of document.querySelectorAll('figure:has(> pre)')) {
     if (figure.querySelector('figcaption')?.textContent === 'Output') continue;
     const button = document.createElement('button');
     button.type = 'button';

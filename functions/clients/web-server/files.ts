@@ -17,6 +17,9 @@ export interface PageFiles {
 
 /** The documentation (infra/docs/site/): half of the size of separately compressed pages. */
 export interface DocsFiles {
-  /** Base64 of JSON, compressed with Brotli: the text of each file by its path below `/docs/`. */
+  /** Base64 of JSON, compressed with Brotli: the text of each file by its path below `/docs/`, Base64 for pictures of bits. */
   br: string;
 }
+
+/** @param path of a file of the documentation */
+export const isBase64 = (path: string): boolean => /\.(?:png|webp)$/.test(path);

@@ -2,7 +2,7 @@ import { brotliCompressSync, brotliDecompressSync, constants, gzipSync } from 'n
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { encodingFor } from '#platform/net/encodings.ts';
 import { type Answer, forever, notFound, securityHeaders } from './answers.ts';
-import type { DocsFiles } from './files.ts';
+import { type DocsFiles, isBase64 } from './files.ts';
 import { toDocumentation } from './serve.ts';
 
 /** Serves the documentation of this version: its files, by their exact names. */
@@ -12,8 +12,16 @@ const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
   json: 'application/json',
+  png: 'image/png',
   svg: 'image/svg+xml',
+  webp: 'image/webp',
 };
+
+/** An SVG that is opened by its address is a document: it runs no script and loads nothing. */
+const policyOf = (path: string): Record<string, string> =>
+  path.endsWith('.svg')
+    ? { 'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox" }
+    : {};
 
 const typeOf = (path: string): string => types[path.slice(path.lastIndexOf('.') + 1)] ?? 'text/plain; charset=utf-8';
 
@@ -25,7 +33,7 @@ const encoded = (text: string, encoding: 'br' | 'gzip' | undefined): Buffer => {
   return encoding === 'gzip' ? gzipSync(text) : Buffer.from(text);
 };
 
-/** @returns text of each file by its path */
+/** @returns content of each file by its path */
 export const openDocs = ({ br }: DocsFiles): ReadonlyMap<string, string> =>
   new Map(Object.entries(JSON.parse(brotliDecompressSync(Buffer.from(br, 'base64')).toString())));
 
@@ -43,17 +51,18 @@ export const serveDocs = (event: APIGatewayProxyEventV2, files: () => ReadonlyMa
       headers: { ...securityHeaders(), 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
       body: 'The documentation of this version has no such page. It begins at /docs.',
     };
-  const encoding = encodingFor(event.headers['accept-encoding']);
+  const encoding = isBase64(path) ? undefined : encodingFor(event.headers['accept-encoding']);
   return {
     statusCode: 200,
     headers: {
       ...securityHeaders(),
+      ...policyOf(path),
       'content-type': typeOf(path),
       'cache-control': path.startsWith('assets/') ? forever : 'no-cache',
       vary: 'accept-encoding',
       ...(encoding ? { 'content-encoding': encoding } : {}),
     },
-    body: encoded(text, encoding).toString('base64'),
+    body: isBase64(path) ? text : encoded(text, encoding).toString('base64'),
     isBase64Encoded: true,
   };
 };

@@ -9,23 +9,25 @@ export const dataRetentionDocument = (
   target: { type: 'organizations' | 'workspaces'; id: string },
 ): Resource => {
   const all = [stateDays, configurationDays, runDays].filter((days) => days !== undefined);
-  return {
+  const others = {
     id,
-    type: kept ? keeps : deletes,
-    attributes: kept
-      ? {}
-      : {
-          deleteOlderThanNDays: Math.min(...all),
-          deleteStateVersions: stateDays !== undefined,
-          deleteConfigurationVersions: configurationDays !== undefined,
-          deleteRunDataAndLogs: runDays !== undefined,
-          stateVersionsDeleteAfterNDays: stateDays ?? null,
-          configurationVersionsDeleteAfterNDays: configurationDays ?? null,
-          runDataAndLogsDeleteAfterNDays: runDays ?? null,
-        },
     relationships: { target: one(target.type, target.id) },
     links: {
       self: `/api/v2/${target.type}/${target.type === 'organizations' ? nameOf(target.id) : target.id}/relationships/data-retention-policy`,
+    },
+  };
+  if (kept) return { ...others, type: keeps, attributes: {} };
+  return {
+    ...others,
+    type: deletes,
+    attributes: {
+      deleteOlderThanNDays: Math.min(...all),
+      deleteStateVersions: stateDays !== undefined,
+      deleteConfigurationVersions: configurationDays !== undefined,
+      deleteRunDataAndLogs: runDays !== undefined,
+      stateVersionsDeleteAfterNDays: stateDays ?? null,
+      configurationVersionsDeleteAfterNDays: configurationDays ?? null,
+      runDataAndLogsDeleteAfterNDays: runDays ?? null,
     },
   };
 };

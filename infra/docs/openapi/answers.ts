@@ -1,11 +1,13 @@
 import { relative } from 'node:path';
 import type { CallExpression, Node } from 'typescript/unstable/ast';
 import {
+  isArrayLiteralExpression,
   isCallExpression,
   isIdentifier,
   isNumericLiteral,
   isObjectLiteralExpression,
   isPropertyAssignment,
+  isShorthandPropertyAssignment,
 } from 'typescript/unstable/ast/is';
 import type { Project } from 'typescript/unstable/sync';
 import { root } from '#platform/program.ts';
@@ -52,6 +54,9 @@ const makers: Record<string, Maker> = {
   pageFrom: { status: 200, kind: 'list', data: 2 },
   pageWith: { status: 200, kind: 'list', data: 2 },
 };
+
+/** A list that is always empty. */
+const nothing: Schema = { type: 'object', properties: { data: { type: 'array', maxItems: 0 } }, required: ['data'] };
 
 const maxDepth = 8;
 
@@ -112,13 +117,22 @@ export class Answers {
     );
     return [...groups.values()].map((all) => {
       const [{ status, mediaType }] = all as [Success];
-      // JSON of any type says nothing beside an answer that is known.
-      const told = all.filter(({ kind, schema }) => kind !== 'json' || Object.keys(schema ?? {}).length);
+      const isList = all.some(({ kind }) => kind === 'list');
+      // JSON of any type, or an empty list, says nothing beside an answer that is known.
+      const says = (schema: Schema = {}) => (schema === nothing ? !isList : Object.keys(schema).length > 0);
+      const told = all.filter(({ kind, schema }) => kind !== 'json' || says(schema));
       const content = told.filter(({ kind }) => kind !== 'empty');
       const [first = told[0] ?? all[0], ...others] = content;
-      if (!first || others.some(({ kind }) => kind !== first.kind) || (first.kind === 'json' && !told.length))
+      const types = typesAt(path, new Set(content.flatMap((answer) => answer.types)), known);
+      const isUntyped = (first?.kind === 'one' || first?.kind === 'list') && !types.length;
+      if (
+        !first ||
+        isUntyped ||
+        others.some(({ kind }) => kind !== first.kind) ||
+        (first.kind === 'json' && !told.length)
+      )
         return { status, kind: 'unknown', types: [], mediaType };
-      return { ...first, types: typesAt(path, new Set(content.flatMap(({ types }) => types)), known) };
+      return { ...first, types };
     });
   }
 
@@ -153,7 +167,12 @@ export class Answers {
     const status = maker.status ?? numberOf(first);
     if (!isSuccess(status)) return [];
     const data = maker.kind === 'json' ? this.#dataOf(body) : call.arguments[maker.data ?? -1];
-    const types = data ? [...this.#typesIn(data, 0)] : [];
+    if (maker.kind === 'list' && data && isArrayLiteralExpression(data) && !data.elements.length)
+      return [{ status, kind: 'json', types: [], mediaType: jsonApi, schema: nothing }];
+    const named = data ? [...this.#typesIn(data, 0)] : [];
+    // A list of documents that were written before.
+    const types =
+      maker.kind === 'list' && !named.length ? call.arguments.flatMap((one) => [...this.#typesIn(one, 0)]) : named;
     const mediaType = maker.mediaType ?? (maker.kind === 'json' && type ? constant(this.#project, type) : jsonApi);
     if (maker.kind === 'json' && types.length === 0) {
       const whole = body && this.#project.checker.getTypeAtLocation(body);
@@ -167,7 +186,10 @@ export class Answers {
   /** The documents in a body. */
   #dataOf(body: Node | undefined): Node | undefined {
     const data = memberOf(body, 'data');
-    return data && isPropertyAssignment(data) ? data.initializer : (data as { name?: Node } | undefined)?.name;
+    if (data && isPropertyAssignment(data)) return data.initializer;
+    if (!data || !isShorthandPropertyAssignment(data)) return undefined;
+    const declaration = this.#project.checker.getShorthandAssignmentValueSymbol(data)?.valueDeclaration?.resolve();
+    return declaration && initialValueOf(declaration);
   }
 
   /** An answer that a handler writes itself: its media type is among its headers. */
@@ -194,8 +216,7 @@ export class Answers {
     const types = new Set<string>();
     this.#types.set(node, types);
     visit(node, (inner) => {
-      const document = documentIn(inner);
-      if (document) types.add(document.type);
+      for (const type of documentIn(this.#project, inner)?.types ?? []) types.add(type);
       if (depth >= maxDepth || !isIdentifier(inner)) return;
       const [value] = this.#initializer(inner);
       if (value && value !== node) for (const type of this.#typesIn(value, depth + 1)) types.add(type);

@@ -107,8 +107,12 @@ const failuresOf = ({ method, access, finder }: Route): Record<string, object> =
   );
 };
 
-const documentRef = ({ kind, types: [type, ...others] }: Success): Schema =>
-  ref(type === undefined || others.length ? (kind === 'list' ? 'List' : 'Document') : `${type}.${kind}`);
+const documentRef = ({ kind, types }: Success): Schema => {
+  const [type, ...others] = types;
+  if (!others.length) return ref(`${type}.${kind}`);
+  const any: Schema = { anyOf: types.map(ref) };
+  return documentOf(kind === 'list' ? { type: 'array', items: any } : any);
+};
 
 const success = (answer: Success): { description: string; content?: object } => {
   switch (answer.kind) {
@@ -123,7 +127,7 @@ const success = (answer: Success): { description: string; content?: object } => 
     case 'one':
     case 'list':
       return {
-        description: answer.types.join(' or ') || 'Resources',
+        description: answer.types.join(' or '),
         content: content(documentRef(answer), answer.mediaType),
       };
   }
@@ -169,13 +173,25 @@ const documentsOf = (type: string): [string, Schema][] => [
 ];
 
 const envelopes = (types: string[]): Record<string, Schema & { discriminator?: object }> => ({
-  Document: documentOf(ref('Resource')),
-  List: documentOf({ type: 'array', items: ref('Resource') }),
   Resource: {
     anyOf: types.map(ref),
     discriminator: { propertyName: 'type' },
   },
-  Relationships: { type: 'object', additionalProperties: open },
+  Identifier: {
+    type: 'object',
+    properties: { id: { type: 'string' }, type: { type: 'string' } },
+    required: ['id', 'type'],
+  },
+  Relationships: {
+    type: 'object',
+    additionalProperties: {
+      type: 'object',
+      properties: {
+        data: { anyOf: [ref('Identifier'), { type: 'array', items: ref('Identifier') }, { type: 'null' }] },
+        links: { type: 'object', properties: { related: { type: 'string' } } },
+      },
+    },
+  },
   Errors: {
     type: 'object',
     properties: {
@@ -207,7 +223,7 @@ const resource = (type: string, attributes: Schema): Schema => ({
     relationships: ref('Relationships'),
     links,
   },
-  required: ['type'],
+  required: ['id', 'type', 'attributes'],
 });
 
 const sorted = <T>(entries: [string, T][]): Record<string, T> =>

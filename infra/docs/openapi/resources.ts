@@ -23,8 +23,8 @@ export const resourceSchemas = (project: Project): Record<string, Schema> => {
   const found: Record<string, Schema> = {};
   for (const file of filesOf(project))
     visit(file, (node) => {
-      const { type: named, attributes } = documentIn(node) ?? {};
-      if (!named || !attributes) return;
+      const { types, attributes } = documentIn(project, node) ?? {};
+      if (!types || !attributes) return;
       const shorthand =
         isShorthandPropertyAssignment(attributes) && checker.getShorthandAssignmentValueSymbol(attributes);
       const value = shorthand
@@ -32,7 +32,7 @@ export const resourceSchemas = (project: Project): Record<string, Schema> => {
         : isPropertyAssignment(attributes) && checker.getTypeAtLocation(attributes.initializer);
       if (!value) return;
       const schema = schemaOf(checker, value);
-      found[named] = found[named] ? merged(found[named], schema) : schema;
+      for (const type of types) found[type] = found[type] ? merged(found[type], schema) : schema;
     });
   return found;
 };

@@ -93,11 +93,22 @@ export const folderOf = (node: Node): string => node.getSourceFile().fileName.re
 
 export const nameOf = (node: Node): string | undefined => (node as { name?: { text?: string } }).name?.text;
 
-/** The type and the attributes of a document, which is an object with a literal `type` and `attributes`. */
-export const documentIn = (node: Node): { type: string; attributes: Node } | undefined => {
+/** Values of an expression whose type in the source is one string, or one of several. */
+const stringsOf = ({ checker }: Project, node: Node): string[] => {
+  const text = textOf(node);
+  if (text !== undefined) return [text];
+  const type = checker.getTypeAtLocation(node);
+  const members = type?.isUnionType() ? type.getTypes() : [type];
+  const values = members.flatMap((member) => (member?.isStringLiteralType() ? member.value : []));
+  return values.length === members.length ? values : [];
+};
+
+/** The types and the attributes of a document, which is an object with a known `type` and `attributes`. */
+export const documentIn = (project: Project, node: Node): { types: string[]; attributes: Node } | undefined => {
   if (!isObjectLiteralExpression(node)) return undefined;
   const member = (name: string) => node.properties.find((property) => nameOf(property) === name);
   const [type, attributes] = [member('type'), member('attributes')];
-  const text = type && isPropertyAssignment(type) ? textOf(type.initializer) : undefined;
-  return text !== undefined && attributes ? { type: text, attributes } : undefined;
+  if (!type || !isPropertyAssignment(type) || !attributes) return undefined;
+  const types = stringsOf(project, type.initializer);
+  return types.length ? { types, attributes } : undefined;
 };

@@ -12,6 +12,7 @@ export interface Schema {
   required?: string[];
   additionalProperties?: boolean | Schema;
   items?: Schema;
+  maxItems?: number;
   anyOf?: Schema[];
   $ref?: string;
   description?: string;

@@ -75,6 +75,7 @@ export const apiReference = (text: string): string => {
   );
   return [
     '# API reference',
+    '<!-- keywords: OpenAPI, Swagger, REST API, API documentation, endpoints, requests, routes -->',
     `${info.description} Types of attributes and responses are in the description itself: \`GET /api/v2/openapi.json\` (OpenAPI 3.1).`,
     'Paths are below `/api/v2`. \\* marks required attributes; refused ones are those of HCP Terraform that are refused by name. Lists take `page[number]` and `page[size]`.',
     ...parts,

@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
 import { version } from '#clients/cli/program.ts';
+import { isBase64 } from '#clients/web-server/files.ts';
 import { noticesOf, packagesIn } from '#infra/build/notices.ts';
 import { browsers, hashed } from '#infra/stack/page.ts';
 import { root } from '#platform/program.ts';
@@ -11,14 +12,14 @@ import { home, readPages } from './pages.ts';
 /** `npm run docs:site`: the documentation as a site of plain files, in `.build/docs`. */
 
 export interface Site {
-  /** Text of each file by its path. */
+  /** Text of each file by its path, Base64 for pictures of bits. */
   files: Record<string, string>;
   /** Folders of packages whose code is in the script. */
   packages: string[];
 }
 
 /** Lists of pages, and records of choices, would fill the results of a search for how something is done. */
-const isSearched = (path: string): boolean => !/^(decisions|changes|project)\/|(^|\/)index\.html$/.test(path);
+const isSearched = (path: string): boolean => !/^(decisions|changes)\/|^project\/c|^index\.html$/.test(path);
 
 const asset = (name: string, content: string) => ({ path: `assets/${hashed(name, Buffer.from(content))}`, content });
 
@@ -56,9 +57,14 @@ export const buildSite = async (): Promise<Site> => {
     icon: icon.path,
     licenses: licenses.path,
   };
-  const searched = pages.flatMap(({ path, title, sections }) =>
-    isSearched(path) ? sections.map((section) => [path, section.anchor, title, section.title, section.text]) : [],
-  );
+  const descriptions = new Map(frame.navigation.flatMap(({ links }) => links.map((link) => [link.path, link.text])));
+  const searched = pages.flatMap(({ path, title, sections, keywords }) => {
+    if (!isSearched(path)) return [];
+    const about = [descriptions.get(path), keywords].filter(Boolean).join(' ');
+    return sections.map(({ anchor, title: heading, text }) =>
+      anchor ? [path, anchor, title, heading, text] : [path, anchor, title, heading, text, about],
+    );
+  });
   return {
     files: {
       ...files,
@@ -76,7 +82,7 @@ if (import.meta.main) {
   await rm(out, { recursive: true, force: true });
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(out, path)), { recursive: true });
-    await writeFile(join(out, path), text);
+    await writeFile(join(out, path), text, isBase64(path) ? 'base64' : 'utf8');
   }
   console.log(`${Object.keys(files).length} files in .build/${basename(out)}`);
 }

@@ -8,7 +8,8 @@ import { home, type Page, pathOf, relativePath } from './pages.ts';
 
 interface Group {
   title: string;
-  links: { title: string; path: string }[];
+  /** `text` has the whole line, with what the page is about. */
+  links: { title: string; path: string; text: string }[];
 }
 
 const isLink = (token: Token): token is Tokens.Link => token.type === 'link';
@@ -23,7 +24,7 @@ export const navigationOf = (text: string): Group[] => {
       const link = item.tokens.flatMap((inner) => ('tokens' in inner ? (inner.tokens ?? []) : [])).find(isLink);
       const path = link && pathOf(posix.join(posix.dirname(home), link.href));
       if (!link || !path) throw new Error(`${home}: "${item.text}" does not begin with a link to a page`);
-      groups.at(-1)?.links.push({ title: link.text, path });
+      groups.at(-1)?.links.push({ title: link.text, path, text: item.text.replace(/\]\(.*?\)/, '') });
     }
   }
   return groups;

@@ -1,8 +1,11 @@
 import { Marked, type Token, type Tokens } from 'marked';
+import { drawn } from './diagram.ts';
 
 /** A page from Markdown: its HTML, and its sections for the search. */
 
 export interface Section {
+  /** Of its heading: 1 for the title. */
+  depth: number;
   /** Empty before the first heading below the title. */
   anchor: string;
   title: string;
@@ -15,8 +18,10 @@ export interface Rendered {
   html: string;
   sections: Section[];
   /** Headings of the second level. */
-  outline: { anchor: string; title: string }[];
+  outline: Section[];
   anchors: Set<string>;
+  /** Words that readers search for and the page does not have: `<!-- keywords: … -->`. */
+  keywords: string;
 }
 
 export const escaped = (text: string): string =>
@@ -32,19 +37,16 @@ export const anchorOf = (heading: string): string =>
 const characters: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const plain = (html: string): string =>
   html
+    .replace(/<svg.*?<\/svg>/gs, '')
     .replace(/<\/?(?:a|code|em|strong)\b[^>]*>/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => characters[name] as string)
     .replace(/\s+/g, ' ')
     .trim();
 
-/**
- * The second word of a block: the file that it is, or what the tests do with it (test/e2e/tutorials.test.ts). Diagrams
- * are shown as text: to draw them, every reader would load a megabyte.
- */
+/** The second word of a block: the file that it is, or what the tests do with it (test/e2e/tutorials.test.ts). */
 const captionOf = (lang = ''): string => {
-  const [kind, name = ''] = lang.split(' ');
-  if (kind === 'mermaid') return 'Diagram, as text (Mermaid)';
+  const [, name = ''] = lang.split(' ');
   if (name === 'output') return 'Output';
   return name.includes('.') ? name : '';
 };
@@ -53,8 +55,22 @@ const captionOf = (lang = ''): string => {
 const scrolling = (label: string, content: string): string =>
   `<div class="scrolling" role="group" aria-label="${label}" tabindex="0">${content}</div>\n`;
 
-const markedFor = (hrefOf: (href: string) => string | undefined): Marked =>
-  new Marked({
+const preformatted = (label: string, text: string): string =>
+  `<pre tabindex="0" aria-label="${escaped(label)}"><code>${escaped(text)}\n</code></pre>`;
+
+const diagram = (text: string, id: string): string =>
+  `<figure>${scrolling('Diagram', drawn(text, id))}<details><summary>Diagram as text (Mermaid)</summary>${preformatted('Diagram', text)}</details></figure>\n`;
+
+export interface Addresses {
+  /** The address of a link's target on the site; undefined shows its text only. */
+  link(href: string): string | undefined;
+  /** The address of a picture on the site. */
+  picture(href: string): string;
+}
+
+const markedFor = ({ link, picture }: Addresses): Marked => {
+  let diagrams = 0;
+  return new Marked({
     renderer: {
       heading({ tokens, depth }) {
         const html = this.parser.parseInline(tokens);
@@ -65,14 +81,18 @@ const markedFor = (hrefOf: (href: string) => string | undefined): Marked =>
       },
       link({ href, tokens }) {
         const html = this.parser.parseInline(tokens);
-        const to = hrefOf(href);
+        const to = link(href);
         return to === undefined ? html : `<a href="${escaped(to)}">${html}</a>`;
       },
+      image({ href, text }) {
+        return `<img src="${escaped(picture(href))}" alt="${escaped(text)}">`;
+      },
       code({ text, lang }) {
+        if (lang === 'mermaid') return diagram(text, `diagram-${++diagrams}`);
         const caption = captionOf(lang);
         const label = caption || 'Code';
         const title = caption ? `<figcaption>${escaped(caption)}</figcaption>` : '';
-        return `<figure>${title}<pre tabindex="0" aria-label="${escaped(label)}"><code>${escaped(text)}\n</code></pre></figure>\n`;
+        return `<figure>${title}${preformatted(label, text)}</figure>\n`;
       },
       table(token) {
         // A column whose cells need no heading has an empty one.
@@ -84,10 +104,11 @@ const markedFor = (hrefOf: (href: string) => string | undefined): Marked =>
         const body = token.rows.map((cells) => row(cells, 'td')).join('\n');
         return scrolling('Table', `<table>${head}<tbody>${body}</tbody></table>`);
       },
-      // Marks of generated parts.
+      // Marks of generated parts, and keywords.
       html: () => '',
     },
   });
+};
 
 /** The tokens of each section, by its heading. */
 const split = (tokens: Token[]): { heading?: Tokens.Heading; body: Token[] }[] => {
@@ -99,26 +120,26 @@ const split = (tokens: Token[]): { heading?: Tokens.Heading; body: Token[] }[] =
   return parts.filter(({ heading, body }) => heading || body.length);
 };
 
-/**
- * @param hrefOf the address of a link's target on the site; undefined shows its text only
- * @throws {Error} for a page without a title
- */
-export const render = (text: string, hrefOf: (href: string) => string | undefined): Rendered => {
-  const marked = markedFor(hrefOf);
-  const tokens = marked.lexer(text);
-  const parts = split(tokens).map(({ heading, body }) => ({
+/** @throws {Error} for a page without a title */
+export const render = (text: string, addresses: Addresses): Rendered => {
+  const marked = markedFor(addresses);
+  const parts = split(marked.lexer(text)).map(({ heading, body }) => ({
     depth: heading?.depth ?? 0,
-    title: heading ? plain(marked.parser([heading])) : '',
-    text: plain(marked.parser(body)),
+    heading: heading ? marked.parser([heading]) : '',
+    body: marked.parser(body),
   }));
   const [first] = parts;
   if (first?.depth !== 1) throw new Error('The page has no title');
-  const sections = parts.map(({ depth, title, text }) => ({ anchor: depth > 1 ? anchorOf(title) : '', title, text }));
+  const sections = parts.map(({ depth, heading, body }) => {
+    const title = plain(heading);
+    return { depth, anchor: depth > 1 ? anchorOf(title) : '', title, text: plain(body) };
+  });
   return {
-    title: first.title,
-    html: marked.parser(tokens),
+    title: plain(first.heading),
+    html: parts.map(({ heading, body }) => heading + body).join(''),
     sections,
-    outline: parts.flatMap(({ depth, title }) => (depth === 2 ? [{ anchor: anchorOf(title), title }] : [])),
+    outline: sections.filter(({ depth }) => depth === 2),
+    keywords: /^<!-- keywords: (.*?) -->$/m.exec(text)?.[1] ?? '',
     anchors: new Set(sections.map(({ anchor }) => anchor)),
   };
 };

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
+import { isBase64 } from '#clients/web-server/files.ts';
 import { apiReference } from './api-reference.ts';
 import { type Rendered, render } from './markdown.ts';
 
@@ -16,7 +17,7 @@ export interface Page extends Rendered {
 
 export interface Pages {
   pages: Page[];
-  /** Other files of infra/docs that pages link to, by path on the site. */
+  /** Other files of infra/docs that pages link to or show, by path on the site; pictures of bits in Base64. */
   files: Record<string, string>;
 }
 
@@ -56,20 +57,26 @@ const targetOf = (root: string, from: string, href: string): Target | undefined 
 /** From one path of the site to another. */
 export const relativePath = (from: string, to: string): string => posix.relative(posix.dirname(from), to);
 
-/** @throws {Error} for a link to a page or heading that does not exist */
+/** @throws {Error} for a link to a page or heading, or a picture, that does not exist */
 export const readPages = (root: string): Pages => {
   const pages = new Map<string, Page>();
   const files: Record<string, string> = {};
   const links: { from: string; to: Target }[] = [];
   const textOf = (source: string): string => {
-    const text = readFileSync(posix.join(root, source), 'utf8');
+    const text = readFileSync(posix.join(root, source), isBase64(source) ? 'base64' : 'utf8');
     return source === description ? apiReference(text) : text;
   };
   const waiting = [home];
   const seen = new Set(waiting);
   for (const source of waiting) {
     const path = pathOf(source) as string;
-    const linked = (href: string): string | undefined => {
+    const picture = (href: string): string => {
+      const to = targetOf(root, source, href);
+      if (!to) throw new Error(`${source}: ${href} is not below infra/docs, where the site has its pictures`);
+      files[to.path] = textOf(to.source);
+      return relativePath(path, to.path);
+    };
+    const link = (href: string): string | undefined => {
       if (isExternal(href)) return href;
       const to = targetOf(root, source, href);
       if (!to) return undefined;
@@ -81,7 +88,7 @@ export const readPages = (root: string): Pages => {
       }
       return (to.path === path ? '' : relativePath(path, to.path)) + (to.anchor && `#${to.anchor}`);
     };
-    pages.set(source, { source, path, ...render(textOf(source), linked) });
+    pages.set(source, { source, path, ...render(textOf(source), { link, picture }) });
   }
   for (const { from, to } of links) {
     const page = pages.get(to.source);

@@ -9,6 +9,8 @@ const site = {
   'tutorials/a.html': 'a',
   'assets/docs-1.js': 'run()',
   'main.tf': '',
+  'pictures/form.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
+  'pictures/form.webp': Buffer.from('RIFF bits').toString('base64'),
 };
 const files = openDocs({ br: brotliCompressSync(JSON.stringify(site)).toString('base64') });
 const send = (method: string, rawPath: string, headers: Record<string, string> = {}) =>
@@ -32,6 +34,23 @@ it('serves each file of the documentation by its type, compressed as the browser
   expect(script).toMatchObject({ 'content-type': 'text/javascript; charset=utf-8' });
   expect(script?.['cache-control']).toContain('immutable');
   expect(get('/docs/main.tf').headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8' });
+});
+
+it('serves pictures by their type, those of bits as they are', () => {
+  const photo = get('/docs/pictures/form.webp', { 'accept-encoding': 'gzip, br' });
+  expect(photo.headers).toMatchObject({ 'content-type': 'image/webp', 'x-content-type-options': 'nosniff' });
+  expect(photo.headers).not.toHaveProperty('content-encoding');
+  expect(bytes(photo).toString()).toBe('RIFF bits');
+  const drawing = get('/docs/pictures/form.svg', { 'accept-encoding': 'br' });
+  expect(drawing.headers).toMatchObject({ 'content-type': 'image/svg+xml', 'content-encoding': 'br' });
+  expect(brotliDecompressSync(bytes(drawing)).toString()).toBe(site['pictures/form.svg']);
+});
+
+it('runs no script of a picture that is opened by its address', () => {
+  const policy = String(get('/docs/pictures/form.svg').headers?.['content-security-policy']);
+  expect(policy).toMatch(/^default-src 'none'; /);
+  expect(policy).toMatch(/; sandbox$/);
+  expect(policy).not.toContain('script');
 });
 
 it('serves nothing by other names and methods', () => {

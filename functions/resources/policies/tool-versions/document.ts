@@ -34,7 +34,7 @@ export const toolVersionDocument = (tool: Tool, one: ToolVersion): Resource => {
   const main = archs.find(({ arch }) => arch === 'amd64');
   return {
     id,
-    type: `${tool}-versions`,
+    type: `${tool}-versions` as const,
     attributes: {
       version,
       url: main?.url ?? null,

@@ -186,22 +186,24 @@ const accessOfTeam: Handler<Team> = async ({ request, subject: { id: teamId, org
     principal.onProjects(organization, projects),
   ]);
   const isMember = standing.teams.some(({ id }) => id === teamId);
-  const named = ({ name }: On, { attributes, ...document }: Resource): Resource => ({
-    ...document,
-    attributes: { ...attributes, name },
-  });
   const inProjects = projects.flatMap((project) => {
     const current = project.teamAccess?.[teamId];
     if (!current || !(isMember || onProject(project.id).has('project:read-teams'))) return [];
-    return [{ name: project.name, document: named(project, teamProjectDocument(project.id, teamId, current)) }];
+    const { name } = project;
+    const { attributes, ...document } = teamProjectDocument(project.id, teamId, current);
+    return [{ name, document: { ...document, type: 'team-projects', attributes: { ...attributes, name } } }];
   });
   const inWorkspaces = workspaces.flatMap((workspace) => {
     const current = workspace.teamAccess?.[teamId];
     if (!current || !(isMember || onWorkspace(workspace.id).has('workspace:read-teams'))) return [];
-    return [{ name: workspace.name, document: named(workspace, teamWorkspaceDocument(workspace.id, teamId, current)) }];
+    const { name } = workspace;
+    const { attributes, ...document } = teamWorkspaceDocument(workspace.id, teamId, current);
+    return [{ name, document: { ...document, type: 'team-workspaces', attributes: { ...attributes, name } } }];
   });
   const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-  return pageFrom(request, [...inProjects.sort(byName), ...inWorkspaces.sort(byName)], ({ document }) => document);
+  const sorted = [...inProjects.sort(byName), ...inWorkspaces.sort(byName)];
+  const documents = sorted.map(({ document }) => document);
+  return pageFrom(request, documents, (document) => document);
 };
 
 const routesOf = <S extends On, G extends Grant>(kind: Kind<S, G>): Route[] => {

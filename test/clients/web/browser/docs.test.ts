@@ -32,7 +32,7 @@ it('a reader without an account finds a page by searching, with keys', async () 
   await page.locator('#results').waitFor({ state: 'hidden' });
 });
 
-it.each(['index', 'one-server', 'policies', 'api', 'concepts', 'decisions/index', 'tutorials/one-machine'])(
+it.each(['index', 'one-server', 'policies', 'api', 'concepts', 'connect', 'decisions/index', 'tutorials/one-machine'])(
   'the page %s is accessible, light and dark, wide and narrow',
   async (name) => {
     const page = await newPage();
@@ -41,3 +41,23 @@ it.each(['index', 'one-server', 'policies', 'api', 'concepts', 'decisions/index'
     expect(await wrongWith(page, name)).toEqual([]);
   },
 );
+
+it('shows drawings and photographs, and diagrams in the colours of the page', async () => {
+  const page = await newPage();
+  await page.goto('/docs/connect.html');
+  const sizes = await page.locator('main img').evaluateAll(async (images) => {
+    await Promise.all(images.map((image) => (image as HTMLImageElement).decode()));
+    return images.map((image) => (image as HTMLImageElement).naturalWidth);
+  });
+  expect(sizes.length).toBeGreaterThan(10);
+  for (const width of sizes) expect(width).toBeGreaterThan(300);
+  await page.goto('/docs/concepts.html');
+  const fillOf = (colorScheme: 'light' | 'dark') =>
+    page.emulateMedia({ colorScheme }).then(() =>
+      page
+        .locator('main svg text')
+        .first()
+        .evaluate((text) => getComputedStyle(text).fill),
+    );
+  expect(await fillOf('light')).not.toBe(await fillOf('dark'));
+});
