@@ -1,6 +1,6 @@
 import { nameOf } from '#api/naming.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
-import { getOrganization, noteTemplates, type Organization } from '#resources/organizations/records.ts';
+import { getOrganization, type Organization } from '#resources/organizations/records.ts';
 import { getUser } from '#resources/users/users.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
@@ -134,7 +134,7 @@ const create = async (call: Call) => {
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
       throw nameTaken(input.name);
     }
-    await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
+    await wakeIfPooled(template);
     // Setting the first quota marks the organization, then its templates.
     if ((await getOrganization(organization.name))?.hasQuotas) await markTemplate(template);
     return created(templateDocument(template));

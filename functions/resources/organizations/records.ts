@@ -156,9 +156,8 @@ export const markAsOperators = ({ name }: Organization): Promise<Organization | 
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
-/** Once per organization: the page then shows environments. */
-export const noteTemplates = async ({ name, hasTemplates }: Organization): Promise<void> => {
-  if (hasTemplates) return;
+/** Before the first template: the page then shows environments, and lists can leave their workspaces out. */
+export const noteTemplates = async (name: string): Promise<void> => {
   await update<Organization>(keys.organization(name), {
     set: { hasTemplates: true },
     condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',

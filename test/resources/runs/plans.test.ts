@@ -252,7 +252,7 @@ describe('logs', () => {
     for (const at of [0, 1, 2]) await appendLog(growing.id, 'plan', at * piece.length, piece);
     await store.updateRun(growing.id, { set: { 'plan.status': 'running' } });
     const size = 3 * piece.length;
-    const sizeOf = async (query: string) => (await get(`${path}${query}`)).headers['x-log-size'];
+    const sizeOf = async (query: string) => (await get(`${path}${query}`)).headers?.['x-log-size'];
     expect(await sizeOf('?limit=100000')).toBe(String(size));
     expect(await sizeOf(`?limit=100000&offset=${size - 100_000}`)).toBe(String(size));
     expect(await sizeOf(`?limit=100000&offset=${size - 99_999}`)).toBeUndefined();
