@@ -28,6 +28,30 @@ it('the runs of environments are left out of the organization’s list unless re
   expect(idsOf((await world.api.get(`workspaces/${workspaceId}/runs`)).body.data)).toContain(build.id);
 });
 
+it('the workspaces of environments are left out of lists on request, also from the total', async () => {
+  const own = await world.api.workspace();
+  const list = async (query: string, token?: string) => {
+    const { status, body } = await world.api.get(`organizations/acme/workspaces?page[size]=100${query}`, { token });
+    expect(status).toBe(200);
+    const ids: string[] = body.data.map((one: { id: string }) => one.id);
+    expect(body.meta.pagination['total-count']).toBe(ids.length);
+    return ids;
+  };
+  const has = (ids: string[]) => [ids.includes(own.id), ids.includes(workspaceId)];
+  const project = `&filter[project][id]=${own.relationships.project.data.id}`;
+  const { token } = await world.members.withLevel('acme', 'write');
+  for (const query of ['', project, '&sort=latest-change-at', '&search[name]=-']) {
+    expect(has(await list(query)), query).toEqual([true, true]);
+    expect(has(await list(`${query}&filter[managed]=false`)), query).toEqual([true, false]);
+    expect(has(await list(`${query}&filter[managed]=true`)), query).toEqual([false, true]);
+  }
+  expect(has(await list('&filter[managed]=false', token))).toEqual([true, false]);
+  expect((await world.api.get('organizations/acme/workspaces?filter[managed]=no')).status).toBe(400);
+  // Also after a change of its tags, which writes the index again.
+  await world.api.post(`workspaces/${workspaceId}/relationships/tags`, [{ type: 'tags', attributes: { name: 'x' } }]);
+  expect(has(await list('&filter[managed]=false'))).toEqual([true, false]);
+});
+
 describe('an owner of the organization', () => {
   it.each([
     ['its execution mode', 'PATCH', '', data({ 'execution-mode': 'local' }), 'can be changed'],

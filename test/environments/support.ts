@@ -60,7 +60,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const { handler: settle } = await import('#environments/settle-handler.ts');
   const { createManagedWorkspace } = await import('#environments/runs.ts');
   const { newUuid } = await import('#environments/host/uuid.ts');
-  const { getOrganization } = await import('#resources/organizations/records.ts');
+  const { getOrganization, noteTemplates } = await import('#resources/organizations/records.ts');
   const { updateRun, getRun } = await import('#resources/runs/records.ts');
   const { putState } = await import('#environments/builds/state.ts');
   const { update } = await import('#platform/store/table.ts');
@@ -137,6 +137,7 @@ export const startEnvironments = async (options: Parameters<typeof startApi>[0] 
   const addTemplate = async (change: Partial<Template> = {}, presets: Preset[] = []): Promise<Template> => {
     const id = newUuid();
     const name = uniqueName('tpl');
+    await noteTemplates(place.organization);
     const workspace = await createManagedWorkspace(place, `template-${name}-${id.slice(0, 8)}`, `template ${name}`);
     const at = new Date().toISOString();
     const activeVersionId = await addVersion({ id, workspaceId: workspace.id }, presets);

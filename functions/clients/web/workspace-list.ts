@@ -9,9 +9,10 @@ import { type Row, rowOf, withOpenRuns } from './text/workspace-rows.ts';
 const atOnce = 100;
 const wholeEveryMs = 60_000;
 
-const readAll = async (organization: string): Promise<Row[]> => {
+const readAll = async (organization: string, managed: boolean): Promise<Row[]> => {
+  const filter = managed ? '' : '&filter[managed]=false';
   const { data, included } = await all<'workspaces'>(
-    `/organizations/${organization}/workspaces?include=current_run,current_assessment_result`,
+    `/organizations/${organization}/workspaces?include=current_run,current_assessment_result${filter}`,
   );
   const above = new Map(included.map((resource) => [resource.id, resource]));
   const one = (workspace: Resource, name: string) => above.get(related(workspace, name) ?? '');
@@ -38,8 +39,11 @@ const refreshed = async (organization: string, rows: Row[]): Promise<Row[]> => {
   });
 };
 
-/** @returns a function that reads the current list of an organization */
-export const workspaceList = (organization: string): (() => Promise<Row[]>) => {
+/**
+ * @param managed with the workspaces of environments and templates
+ * @returns a function that reads the current list of an organization
+ */
+export const workspaceList = (organization: string, managed = false): (() => Promise<Row[]>) => {
   let rows: Row[] | undefined;
   let wholeAt = 0;
   return async () => {
@@ -47,7 +51,7 @@ export const workspaceList = (organization: string): (() => Promise<Row[]>) => {
       rows = await refreshed(organization, rows);
       return rows;
     }
-    rows = await readAll(organization);
+    rows = await readAll(organization, managed);
     wholeAt = Date.now();
     return rows;
   };

@@ -3,12 +3,20 @@ import type { Build } from '../builds/records.ts';
 import { uuidOf } from '../host/uuid.ts';
 import type { Environment } from '../workspaces/records.ts';
 
+/** In the audit trail. */
+export const nameOfEnvironment = ({ name, ownerName }: Pick<Environment, 'name' | 'ownerName'>): string =>
+  `${ownerName}/${name}`;
+
+export const nameOfBuild = ({ number }: Pick<Build, 'number'>, environment: Environment): string =>
+  `${nameOfEnvironment(environment)} #${number}`;
+
 /**
  * Records the end of a build and its outcome, because a build without a request, such as a start on schedule, has no
  * other record in the audit trail. Leaves out values of parameters and states. Can be repeated. 1 write, 2 for a
  * failed build.
  */
-export const recordEnd = async (build: Build, { name, ownerName, id }: Environment): Promise<void> => {
+export const recordEnd = async (build: Build, environment: Environment): Promise<void> => {
+  const { name, ownerName, id } = environment;
   const event: AuditEvent = {
     id: uuidOf(`${build.id} ended`),
     at: build.completedAt ?? build.createdAt,
@@ -19,6 +27,7 @@ export const recordEnd = async (build: Build, { name, ownerName, id }: Environme
     resource: { type: 'workspace_build', id: build.id },
     action: build.transition,
     allowed: true,
+    name: nameOfBuild(build, environment),
     meta: {
       workspace_name: name,
       workspace_owner: ownerName,

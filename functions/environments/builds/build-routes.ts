@@ -1,3 +1,4 @@
+import { nameOfBuild } from '../audit/build-record.ts';
 import { canceled, cancelRuns, checkCancelable, checkExpected } from '../cancel.ts';
 import { ok } from '../host/answers.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
@@ -10,7 +11,12 @@ import { settleBuild } from './settle.ts';
 
 /** Starting and canceling builds. */
 
-const auditedActionOf = (action: string, { id }: Build): AuditedAction => ({ type: 'workspace_build', action, id });
+const cancelOf = ({ build, environment }: Found & { build: Build }): AuditedAction => ({
+  type: 'workspace_build',
+  action: 'cancel',
+  id: build.id,
+  name: nameOfBuild(build, environment),
+});
 
 /** A caller without permission to interrupt a build can still cancel one that has not started. */
 const mayCancel = async ({ environment, rights }: Found, status: string): Promise<boolean> =>
@@ -22,15 +28,15 @@ const cancel = async (call: Call) => {
   const { build, run } = await settleBuild(target.build);
   const runs = run ? [run] : [];
   const status = jobStatus(build, runs);
-  if (!target.mayChange) throw await refused(call, organization, auditedActionOf('cancel', build), forbidden());
+  if (!target.mayChange) throw await refused(call, organization, cancelOf(target), forbidden());
   if (!(await mayCancel(target, status))) {
     const error = forbidden('User is not allowed to cancel workspace builds. Owner role is required.');
-    throw await refused(call, organization, auditedActionOf('cancel', build), error);
+    throw await refused(call, organization, cancelOf(target), error);
   }
   checkCancelable(status);
   checkExpected(call, status);
   if (!run) throw new CoderError(409, 'The build is being started. Try again.');
-  return audited(call, organization, auditedActionOf('cancel', build), async () => {
+  return audited(call, organization, cancelOf(target), async () => {
     await cancelRuns(runs, call.principal.userId);
     return ok(canceled);
   });

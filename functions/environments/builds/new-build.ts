@@ -2,15 +2,17 @@ import * as v from 'valibot';
 import { environment as settings } from '#platform/environment.ts';
 import { getUser } from '#resources/users/users.ts';
 import { isOwner } from '../access.ts';
+import { nameOfEnvironment } from '../audit/build-record.ts';
 import { created } from '../host/answers.ts';
 import { idField, listOf, nameValue, readBody } from '../host/body.ts';
 import { CoderError, forbidden } from '../host/errors.ts';
-import { audited, type Call, refused } from '../host/route.ts';
+import { type AuditedAction, audited, type Call, refused } from '../host/route.ts';
 import { presentUuid } from '../host/uuid.ts';
 import { checkImported } from '../templates/imported.ts';
 import type { Template } from '../templates/records.ts';
 import { getFound, getVersion, type Version } from '../templates/versions.ts';
 import { byId, latestOf, templateOf } from '../workspaces/finder.ts';
+import type { Environment } from '../workspaces/records.ts';
 import { build } from './create.ts';
 import { buildDocument } from './document.ts';
 import { matchingPreset, resolveParameters } from './parameters.ts';
@@ -105,7 +107,12 @@ const stateIn = (input: Body): Buffer | undefined => {
   return state;
 };
 
-const auditedActionOf = (transition: Transition, id: string) => ({ type: 'workspace_build', action: transition, id });
+const auditedActionOf = (transition: Transition, environment: Environment): AuditedAction => ({
+  type: 'workspace_build',
+  action: transition,
+  id: environment.id,
+  name: nameOfEnvironment(environment),
+});
 
 /** The debug log contains requests and responses of providers: only owners may request it. @throws {CoderError} */
 const checkLogLevel = async ({ principal }: Call, organization: string): Promise<void> => {
@@ -128,7 +135,7 @@ export const postBuild = async (call: Call) => {
   const input = readBody(call.request, body);
   const { transition } = input;
   const refuse = (error: CoderError) =>
-    refused(call, environment.organization, auditedActionOf(transition, environment.id), error);
+    refused(call, environment.organization, auditedActionOf(transition, environment), error);
   if (environment.deletedAt) throw new CoderError(409, `Cannot ${transition} a deleted workspace!`);
   checkBody(input);
   const word = transition === 'delete' ? 'delete' : 'update';
@@ -153,7 +160,7 @@ export const postBuild = async (call: Call) => {
   if (needsActive && startVersion !== template.activeVersionId) throw await refuse(forbidden('insert workspace build'));
   const state = stateIn(input);
   const user = await getUser(call.principal.userId);
-  return audited(call, environment.organization, auditedActionOf(transition, environment.id), async () => {
+  return audited(call, environment.organization, auditedActionOf(transition, environment), async () => {
     // Settling the previous build may have changed it.
     const current = (await byId(call)).environment;
     const newest = await build(current, {

@@ -70,11 +70,13 @@ export interface AuditedAction {
   type: string;
   action: string;
   id?: string;
+  /** For readers of the trail, also after the deletion. */
+  name?: string;
 }
 
-const contextOf = ({ request, principal }: Call, organization: string, { type, action, id }: AuditedAction) => {
+const contextOf = ({ request, principal }: Call, organization: string, { type, action, id, name }: AuditedAction) => {
   const auditAction = { type, action, parameter: undefined, creates: id === undefined };
-  return { request, principal, auditAction, organization, id };
+  return { request, principal, auditAction, organization, id, name };
 };
 
 /** Runs the action after its audit record was written. 1 write. */

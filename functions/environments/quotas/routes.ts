@@ -96,10 +96,15 @@ const groupChange = v.object({
 const change = async (call: Call) => {
   const team = await teamById(call);
   const { quota_allowance: quota } = readBody(call.request, groupChange);
-  return audited(call, team.organization, { type: 'group', action: 'update', id: team.id }, async () => {
-    if (quota !== undefined) await setQuota(team.organization, 'teams', team.id, quotaOf(quota));
-    return ok(await groupDocument(team, (await getQuotas(team.organization)).teams[team.id]));
-  });
+  return audited(
+    call,
+    team.organization,
+    { type: 'group', action: 'update', id: team.id, name: team.name },
+    async () => {
+      if (quota !== undefined) await setQuota(team.organization, 'teams', team.id, quotaOf(quota));
+      return ok(await groupDocument(team, (await getQuotas(team.organization)).teams[team.id]));
+    },
+  );
 };
 
 const personIn = async (call: Call) => {
@@ -122,7 +127,7 @@ const read = async (call: Call) => {
 
 const changePersons = async (call: Call) => {
   const { organization, person } = await personIn(call);
-  const auditAction = { type: 'workspace_quota', action: 'update', id: person.id };
+  const auditAction = { type: 'workspace_quota', action: 'update', id: person.id, name: person.username };
   if (!(await isOwner(call.principal, organization))) throw await refused(call, organization, auditAction, forbidden());
   const { budget } = readBody(call.request, v.object({ budget: allowance }));
   return audited(call, organization, auditAction, async () => {

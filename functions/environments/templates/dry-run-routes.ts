@@ -60,7 +60,7 @@ const create = async (call: Call) => {
     initiatorId: call.principal.userId,
     runIds: [newId('run')],
   };
-  const auditAction = { type: 'template_version_dry_run', action: 'create', id: version.id };
+  const auditAction = { type: 'template_version_dry_run', action: 'create', id: version.id, name: version.name };
   return audited(call, version.organization, auditAction, async () => {
     await createDryRun(dryRun);
     const workspace = (await getWorkspace(version.workspaceId)) ?? (await importWorkspace(version));

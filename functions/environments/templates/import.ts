@@ -1,5 +1,6 @@
 import { environment } from '#platform/environment.ts';
 import { create, get } from '#platform/store/table.ts';
+import { noteTemplates } from '#resources/organizations/records.ts';
 import type { FrozenVariable } from '#resources/runs/inputs.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -24,6 +25,7 @@ export const importWorkspace = async (home: Home): Promise<Workspace> => {
   const pointer = await get<{ workspaceId: string }>(keys.imports(home.organization));
   const workspace = pointer && (await getWorkspace(pointer.workspaceId));
   if (workspace) return workspace;
+  await noteTemplates(home.organization);
   const suffix = uuidOf(`${home.organization} ${Date.now()}`).slice(0, 4);
   const created = await createManagedWorkspace(home, `${importsName}-${suffix}`, 'new templates');
   if (pointer) return created;

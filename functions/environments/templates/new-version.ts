@@ -124,7 +124,7 @@ export const postVersion = async (call: Call) => {
   const id = newUuid();
   const variables = await valuesFor(id, declaredVariables(files), input.values, active);
   const user = await getUser(call.principal.userId);
-  return audited(call, organization.name, { ...auditAction, id }, async () => {
+  return audited(call, organization.name, { ...auditAction, id, name }, async () => {
     const workspace = await workspaceFor(home, template);
     checkAdmitted(workspace);
     await checkNotDraining();

@@ -1,6 +1,6 @@
 import { nameOf } from '#api/naming.ts';
 import { deleteWorkspace } from '#removal/workspaces.ts';
-import { getOrganization, noteTemplates, type Organization } from '#resources/organizations/records.ts';
+import { getOrganization, type Organization } from '#resources/organizations/records.ts';
 import { getUser } from '#resources/users/users.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
 import { type Rights, rightsIn } from '../access.ts';
@@ -66,13 +66,17 @@ export const templateByName = async (call: Call): Promise<SeenTemplate> => {
   return seenTemplate(call, await findTemplate(name, call.request.params.name ?? ''));
 };
 
-const auditedActionOf = (action: string, id?: string): AuditedAction => ({ type: 'template', action, id });
+const auditedActionOf = (action: string, { id, name }: Partial<Pick<Template, 'id' | 'name'>> = {}): AuditedAction => ({
+  type: 'template',
+  action,
+  id,
+  name,
+});
 
 /** @throws {CoderError} 403 */
 export const managedTemplate = async (call: Call, action: string): Promise<Template> => {
   const { template, rights } = await templateById(call);
-  if (!rights.manage)
-    throw await refused(call, template.organization, auditedActionOf(action, template.id), forbidden());
+  if (!rights.manage) throw await refused(call, template.organization, auditedActionOf(action, template), forbidden());
   return template;
 };
 
@@ -109,7 +113,7 @@ const create = async (call: Call) => {
   const version = await freeVersion(presentUuid(input.template_version_id), home.organization);
   const user = await getUser(call.principal.userId);
   const id = newUuid();
-  return audited(call, home.organization, auditedActionOf('create', id), async () => {
+  return audited(call, home.organization, auditedActionOf('create', { id, name: input.name }), async () => {
     const at = new Date().toISOString();
     const workspace = await createManagedWorkspace(
       home,
@@ -134,7 +138,7 @@ const create = async (call: Call) => {
       await deleteWorkspace(workspace, { by: call.principal.userId, force: true });
       throw nameTaken(input.name);
     }
-    await Promise.all([noteTemplates(organization), wakeIfPooled(template)]);
+    await wakeIfPooled(template);
     // Setting the first quota marks the organization, then its templates.
     if ((await getOrganization(organization.name))?.hasQuotas) await markTemplate(template);
     return created(templateDocument(template));
@@ -178,7 +182,7 @@ const change = async (call: Call) => {
   };
   const { update_workspace_last_used_at: used, update_workspace_dormant_at: dormant } = input;
   if (!differs(template, settings) && !used && !dormant) return notModified();
-  return audited(call, template.organization, auditedActionOf('update', template.id), async () => {
+  return audited(call, template.organization, auditedActionOf('update', template), async () => {
     // Before the write: an interruption costs only one unnecessary check of the environments by the sweep.
     if (used || dormant || changesSchedules(template, settings)) await lookSoon(template.id, { used, dormant });
     const updated = await updateTemplate(template, settings);
@@ -194,7 +198,7 @@ const inUse = () => new CoderError(400, 'All workspaces must be deleted before a
 const remove = async (call: Call) => {
   const template = await managedTemplate(call, 'delete');
   if (await hasEnvironments(template.id)) throw inUse();
-  return audited(call, template.organization, auditedActionOf('delete', template.id), async () => {
+  return audited(call, template.organization, auditedActionOf('delete', template), async () => {
     await markDeleted(template);
     // A new environment is written first, and then checks that the template still exists.
     if (await hasEnvironments(template.id)) {

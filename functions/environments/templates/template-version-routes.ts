@@ -50,7 +50,7 @@ const previous = async (call: Call) => {
   return ok(await document(before));
 };
 
-const auditAction = (action: string, { id }: Template) => ({ type: 'template', action, id });
+const auditAction = (action: string, { id, name }: Template) => ({ type: 'template', action, id, name });
 
 const promote = async (call: Call) => {
   const template = await managedTemplate(call, 'promote');

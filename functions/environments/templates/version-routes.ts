@@ -37,7 +37,12 @@ const seenVersion = async (call: Call, version: Version | undefined): Promise<Se
 export const versionById = async (call: Call): Promise<SeenVersion> =>
   seenVersion(call, await getVersion(uuidIn(call.request.params.version ?? '')));
 
-const auditedActionOf = (action: string, { id }: Version): AuditedAction => ({ type: 'template_version', action, id });
+const auditedActionOf = (action: string, { id, name }: Version): AuditedAction => ({
+  type: 'template_version',
+  action,
+  id,
+  name,
+});
 
 /** @throws {CoderError} 403 */
 const managed = async (call: Call, action: string): Promise<Version> => {

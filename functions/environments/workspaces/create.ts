@@ -3,6 +3,7 @@ import { grantsOfUser } from '#resources/teams/access/grants.ts';
 import type { User } from '#resources/users/user.ts';
 import { getUser } from '#resources/users/users.ts';
 import { type Rights, rightsIn } from '../access.ts';
+import { nameOfEnvironment } from '../audit/build-record.ts';
 import { matchingPreset, resolveParameters, type Value } from '../builds/parameters.ts';
 import { resolved } from '../builds/resolved.ts';
 import { created } from '../host/answers.ts';
@@ -139,7 +140,8 @@ const post = async (call: Call) => {
   const { parameters, preset } = await chooseParameters(input, version);
   const user = await getUser(call.principal.userId);
   const initiator = { id: call.principal.userId, username: user?.username ?? '' };
-  return audited(call, template.organization, auditAction, async () => {
+  const name = nameOfEnvironment({ ownerName: owner.username, name: input.name });
+  return audited(call, template.organization, { ...auditAction, name }, async () => {
     const claim = { template, version, parameters, owner, name: input.name, settings, initiator };
     const fromPool = version.id === template.activeVersionId && preset && hasPool(preset);
     const claimed = fromPool ? await claimPrebuild({ ...claim, preset }, () => nameTaken(input.name)) : undefined;

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { foldCase } from '#platform/store/fold-case.ts';
+import { nameOfEnvironment } from '../audit/build-record.ts';
 import { setBuild } from '../builds/records.ts';
 import { noContent, notModified, ok } from '../host/answers.ts';
 import { nameField, readBody } from '../host/body.ts';
@@ -20,7 +21,12 @@ import { bumpedDeadline } from './schedule.ts';
 
 /** Names, schedules and other settings of environments. */
 
-const auditedActionOf = (action: string, { id }: Environment): AuditedAction => ({ type: 'workspace', action, id });
+const auditedActionOf = (action: string, environment: Environment): AuditedAction => ({
+  type: 'workspace',
+  action,
+  id: environment.id,
+  name: nameOfEnvironment(environment),
+});
 
 /** @throws {CoderError} 403, or 404 for a deleted one */
 const changeable = async (call: Call, action: string): Promise<Environment> => {

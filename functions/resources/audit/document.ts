@@ -49,7 +49,9 @@ const namesOf = async (events: AuditEvent[]): Promise<Map<string, string>> => {
 
 const namelessWorkspace = ({ meta, resource }: AuditEvent): string | undefined => {
   if (meta?.workspace !== undefined) return undefined;
-  return meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
+  const id = meta?.workspace_id ?? (resource.type === 'workspace' ? (resource.id ?? undefined) : undefined);
+  // In the environments' API, environments are called workspaces.
+  return id?.startsWith('ws-') ? id : undefined;
 };
 
 /**

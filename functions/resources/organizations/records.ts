@@ -154,9 +154,8 @@ export const listOrganizations = async (userId: string): Promise<Organization[]>
 export const markAsOperators = ({ name }: Organization): Promise<Organization | undefined> =>
   updateRecord<Organization>(keys.organization(name), { set: { isOperators: true } });
 
-/** Once per organization: the page then shows environments. */
-export const noteTemplates = async ({ name, hasTemplates }: Organization): Promise<void> => {
-  if (hasTemplates) return;
+/** Before the first template: the page then shows environments, and lists can leave their workspaces out. */
+export const noteTemplates = async (name: string): Promise<void> => {
   await updateRecord<Organization>(keys.organization(name), { set: { hasTemplates: true } });
 };
 

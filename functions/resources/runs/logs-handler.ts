@@ -33,7 +33,8 @@ const bytesAnswer = (
 });
 
 /**
- * `x-log-size` is the size of a stored log in bytes, so that a reader can begin at its end. Only long pieces are
+ * `x-log-size` is the size of a log in bytes, so that a reader can begin at its end: of a stored one, and of a growing
+ * one as far as it is written, with long parts before its end. Only long pieces are
  * compressed: Terraform reads a response once, and would get less of it per request.
  */
 const answerWith = ({ bytes, size }: LogPart, compresses: boolean): Answer => {

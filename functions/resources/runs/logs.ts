@@ -35,7 +35,8 @@ export const appendLog = async (runId: string, phase: PhaseName, offset: number,
 export type LogPart = Pick<Part, 'bytes' | 'size'>;
 
 /**
- * Up to `limit` bytes from `offset`; empty when there is no new output. The size is known once the log is stored.
+ * Up to `limit` bytes from `offset`; empty when there is no new output. The size is known once the log is stored, and
+ * read for a long part that does not reach the end of a growing log.
  * @param consistent finds everything that was written before, at twice the price: for readers who do not ask again
  */
 export const readLogPart = async (
@@ -51,7 +52,10 @@ export const readLogPart = async (
     const key = objects.artifact(run.id, phase, 'log');
     return (await getPart(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }
-  return { bytes: await readPieces(run.id, phase, offset, limit, consistent), size: undefined };
+  const bytes = await readPieces(run.id, phase, offset, limit, consistent);
+  // Terraform's shorter requests need no size.
+  const isInside = limit > maxPieceBytes && bytes.length === limit;
+  return { bytes, size: isInside ? (await logEnd(run.id, phase)).length : undefined };
 };
 
 /** {@link readLogPart} without the size. */

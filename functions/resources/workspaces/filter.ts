@@ -68,26 +68,33 @@ export const workspaceFilter: QueryParameters = {
   ...tagFilter,
   'filter[tag-union]': flag,
   'filter[tag-value-default-null]': flag,
+  // Not in HCP's API: only, or without, the workspaces of environments and templates.
+  'filter[managed]': flag,
 };
 
 export interface WorkspaceQuery extends Omit<WorkspaceFilter, 'descending'> {
-  /** No filter in the request. */
+  /** No filter in the request but `managed`. */
   plain: boolean;
   /** Statuses of the current run; empty: any. */
   statuses: string[];
+  /** Whether they belong to environments and templates; absent: any. */
+  managed?: boolean;
 }
 
 export const readWorkspaceFilter = ({ query }: ApiRequest): WorkspaceQuery => {
   const byTag = testsOfTags(query);
   const tests = [...nameTests(query), ...byTag];
   const projectId = query.get('filter[project][id]') || undefined;
+  const managed = query.get('filter[managed]') ? query.get('filter[managed]') === 'true' : undefined;
   const statuses = commaSeparated(query.get('filter[current-run][status]'));
   return {
     beginning: query.get('search[wildcard-name]')?.split('*', 1)[0],
     projectId: projectId?.slice(0, 100),
-    mayFit: (entry) => tests.every((test) => test(entry)),
+    mayFit: (entry) =>
+      (managed === undefined || managed === (entry.managed ?? false)) && tests.every((test) => test(entry)),
     byTags: byTag.length > 0,
     statuses,
+    managed,
     plain: tests.length === 0 && statuses.length === 0 && projectId === undefined,
   };
 };

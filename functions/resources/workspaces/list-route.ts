@@ -80,10 +80,12 @@ const select = async (
   const page = pageOf(request);
   const order = orderOf(request);
   const byName = order.name === 'name';
-  const { plain, statuses, ...filter } = readWorkspaceFilter(request);
+  const { plain, statuses, managed, ...filter } = readWorkspaceFilter(request);
+  if (managed && !record.hasTemplates) return { page, total: 0, workspaces: [] };
   // Others do not see the workspaces of environments.
   const seesAll = !within && everywhere.has('run:apply');
-  if (byName && plain && seesAll) {
+  const isAny = plain && (managed === undefined || !record.hasTemplates);
+  if (byName && isAny && seesAll) {
     const { items, total, more } = await listWorkspaces(record, page, order.descending);
     return { page, total: totalOf(page, total, more), workspaces: items };
   }

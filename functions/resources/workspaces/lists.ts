@@ -5,7 +5,7 @@ import { query } from '#platform/store/table.ts';
 import { getProjects } from '#resources/projects/records.ts';
 import type { Tag } from '#resources/projects/tags.ts';
 import { type NameItem, namesOf, namesOfProject } from './names.ts';
-import { getWorkspaces, type Workspace } from './records.ts';
+import { entryOf, getWorkspaces, type Workspace } from './records.ts';
 
 /** Lists of workspaces, ordered by name. */
 
@@ -53,8 +53,8 @@ export interface WorkspaceFilter {
   beginning?: string;
   /** Limits the list to one project. */
   projectId?: string;
-  /** Whether the workspace can match, judged by its name and tags. */
-  mayFit(entry: { name: string; tags: Tag[] }): boolean;
+  /** Whether the workspace can match, judged by its index entry. */
+  mayFit(entry: Pick<NameItem, 'name' | 'tags' | 'managed'>): boolean;
   /** The filter uses tags. A project's tags count too, unless the workspace overrides them. */
   byTags?: boolean;
   descending?: boolean;
@@ -78,9 +78,10 @@ const entriesWithin = async (
       for (const entry of page) entries.set(entry.sk, entry);
     }
   }
-  for (const { id, name, projectId, tags, updatedAt } of await getWorkspaces([...workspaceIds])) {
+  for (const workspace of await getWorkspaces([...workspaceIds])) {
+    const { name, updatedAt } = workspace;
     const key = keys.workspaceName(organization, name);
-    entries.set(key.sk, { ...key, workspaceId: id, projectId, tags, name, at: updatedAt });
+    entries.set(key.sk, { ...key, ...entryOf(workspace.id, workspace), name, at: updatedAt });
   }
   return [...entries.values()].sort((a, b) => (a.sk < b.sk ? -1 : 1));
 };

@@ -13,6 +13,8 @@ export interface NameEntry {
   workspaceId: string;
   projectId: string;
   tags: Tag[];
+  /** Its workspace belongs to an environment or a template. */
+  managed?: true;
   /** Its workspace is deleted and will be restored within a minute, so the name cannot be taken over. */
   recovering?: true;
 }

@@ -182,6 +182,17 @@ export type NewWorkspace = WorkspaceSettings &
   Pick<Workspace, 'projectNotifies' | 'sourceModule'> &
   Pick<Workspace, 'organization' | 'name' | 'projectId' | 'tags' | 'inheritsExecutionMode' | 'managedBy'>;
 
+/** Its entry in indexes of names. */
+export const entryOf = (
+  id: string,
+  { projectId, tags, managedBy }: Pick<NewWorkspace, 'projectId' | 'tags' | 'managedBy'>,
+): NameEntry => ({
+  workspaceId: id,
+  projectId,
+  tags,
+  ...(managedBy ? { managed: true } : {}),
+});
+
 const living = (workspace: Workspace | undefined): Workspace | undefined =>
   workspace?.deletedAt ? undefined : workspace;
 
@@ -206,14 +217,11 @@ export const getWorkspaces = async (ids: string[]): Promise<Workspace[]> =>
  * @throws {AgentPoolGoneError}
  */
 export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace | undefined> => {
-  const { organization, name, projectId, tags, agentPoolId } = settings;
-  const id = await claimName(organization, name, { workspaceId: newId('ws'), projectId, tags });
+  const { organization, name, agentPoolId } = settings;
+  const id = await claimName(organization, name, entryOf(newId('ws'), settings));
   if (!id) return undefined;
   if (agentPoolId) await usePool(agentPoolId, id);
-  await Promise.all([
-    indexInProject(name, { workspaceId: id, projectId, tags }),
-    countNames(organization, 'workspace', 1),
-  ]);
+  await Promise.all([indexInProject(name, entryOf(id, settings)), countNames(organization, 'workspace', 1)]);
   await startAutoDestroyTimer(id, settings);
   if (settings.assessmentsEnabled) await startHealthTimer(id);
   const at = now();
@@ -230,8 +238,8 @@ export type WorkspaceChange = Partial<
 
 /** Updates the index entries from the record. */
 const reindex = async (before: Workspace, after: Workspace): Promise<void> => {
-  const { id, organization, name, projectId, tags } = after;
-  const entry = { workspaceId: id, projectId, tags };
+  const { id, organization, name, projectId } = after;
+  const entry = entryOf(id, after);
   if (name !== before.name) {
     await releaseName(organization, before.name, id);
     await countNames(organization, 'workspace', 0);
@@ -254,7 +262,7 @@ export const updateWorkspace = async (
   const next = { ...workspace, ...change };
   const renamed = next.name !== workspace.name;
   const moved = renamed || next.projectId !== workspace.projectId;
-  const entry: NameEntry = { workspaceId: workspace.id, projectId: next.projectId, tags: next.tags };
+  const entry = entryOf(workspace.id, next);
   if (renamed && (await claimName(workspace.organization, next.name, entry)) !== workspace.id) return 'name taken';
   if (moved) await indexInProject(next.name, entry);
   const edit = {

@@ -244,6 +244,22 @@ describe('logs', () => {
     }
   });
 
+  it('have the size so far with a long part of a growing log, before its end', async () => {
+    const { appendLog } = await import('#resources/runs/logs.ts');
+    const growing = await fresh();
+    const path = logPath(growing, 'plan');
+    const piece = Buffer.from(`\u0002${'a line\n'.repeat(9000)}`);
+    for (const at of [0, 1, 2]) await appendLog(growing.id, 'plan', at * piece.length, piece);
+    await store.updateRun(growing.id, { set: { 'plan.status': 'running' } });
+    const size = 3 * piece.length;
+    const sizeOf = async (query: string) => (await get(`${path}${query}`)).headers?.['x-log-size'];
+    expect(await sizeOf('?limit=100000')).toBe(String(size));
+    expect(await sizeOf(`?limit=100000&offset=${size - 100_000}`)).toBe(String(size));
+    expect(await sizeOf(`?limit=100000&offset=${size - 99_999}`)).toBeUndefined();
+    // Terraform's own requests.
+    expect(await sizeOf('?limit=65536')).toBeUndefined();
+  });
+
   it('are 404 for another secret, run, phase or path', async () => {
     const [, , id, , secret = ''] = url.split('/');
     for (const path of [

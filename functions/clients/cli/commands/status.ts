@@ -1,5 +1,4 @@
 import { type Client, type Resource, related } from '#clients/client/client.ts';
-import { isManaged } from '#clients/client/managed.ts';
 import { factsOf, mayDecide, since } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
 import { ago, count, timeOfDay } from '#clients/client/text/time.ts';
@@ -26,7 +25,8 @@ interface Entry {
 
 const read = async (client: Client, organization: string): Promise<{ data: Resource[]; included: Resource[] }> =>
   client.some(
-    `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,current_assessment_result,locked_by`,
+    // Environments have their own commands and list.
+    `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,current_assessment_result,locked_by&filter[managed]=false`,
     10_000,
   );
 
@@ -138,10 +138,8 @@ export const status: Command = {
     const { stdout } = process;
     const screen = async (): Promise<string[]> => {
       const { data, included } = await read(session.client, organization);
-      // Environments have their own commands and list.
-      const own = (data as Resource<'workspaces'>[]).filter((workspace) => !isManaged(workspace));
       const named = await withTeamNames(session.client, included);
-      const entries = own.map((workspace) => entryOf(workspace, named));
+      const entries = (data as Resource<'workspaces'>[]).map((workspace) => entryOf(workspace, named));
       return screenOf(organization, entries, stdout.isTTY ? stdout.columns : undefined);
     };
     if (!stdout.isTTY || call.flag('once')) return print((await screen()).join('\n'));

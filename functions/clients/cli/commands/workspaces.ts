@@ -1,5 +1,4 @@
 import { type Resource, related } from '#clients/client/client.ts';
-import { isManaged } from '#clients/client/managed.ts';
 import { since } from '#clients/client/run-facts.ts';
 import { ago } from '#clients/client/text/time.ts';
 import { type Command, ofOrganization, ofWorkspace } from '../arguments.ts';
@@ -70,21 +69,21 @@ const list: Command = {
   run: async (call, session) => {
     const organization = await session.organization();
     const search = call.text('search');
-    const filter = search ? `&search[name]=${encodeURIComponent(search)}` : '';
+    const managed = call.flag('managed') ? '' : '&filter[managed]=false';
+    const filter = `${search ? `&search[name]=${encodeURIComponent(search)}` : ''}${managed}`;
     const listed = await session.client.some(
       `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,locked_by${filter}`,
       limitOf(call.text('limit') ?? '10000'),
     );
-    const { included, more } = listed;
+    const { data, included, more } = listed;
     const named = call.flag('json') ? included : await withTeamNames(session.client, included);
-    const shown = call.flag('managed') ? listed.data : listed.data.filter((workspace) => !isManaged(workspace));
     printList(call, {
       headings: ['name', 'status', 'since', 'resources', 'locked'],
       // node-9 before node-10, as on the page.
-      entries: shown.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
+      entries: data.toSorted((a, b) => natural.compare(a.attributes.name, b.attributes.name)),
       row: (workspace) => row(workspace, named),
       values: (workspace) => values(workspace, named),
-      json: { data: shown, included, meta: { more } },
+      json: { data, included, meta: { more } },
       none: `No workspaces found in ${organization}. Create one: ${program} workspaces create <name>`,
     });
     sayIncomplete(listed, 'workspaces');

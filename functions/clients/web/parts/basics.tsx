@@ -1,6 +1,6 @@
 import { computed, useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useMemo } from 'preact/hooks';
 import { ago, duration, exactTime } from '#clients/client/text/time.ts';
 import { visible } from '#platform/text/visible.ts';
 import { clock, type Live, useLive } from '../live.ts';
@@ -70,6 +70,9 @@ const WorkspacesOf = ({ organization }: { organization: string }) => {
   );
 };
 
+/** A heading of the page stands above. */
+export const Headed = createContext(false);
+
 interface LoadedProps<T> {
   live: Live<T>;
   what: string;
@@ -78,12 +81,13 @@ interface LoadedProps<T> {
 
 /** Shows a value once it is loaded; until then a placeholder or the error. */
 export const Loaded = <T,>({ live, what, children }: LoadedProps<T>) => {
-  if (live.value !== undefined) return <>{children(live.value)}</>;
+  const Heading = useContext(Headed) ? 'h2' : 'h1';
+  if (live.value !== undefined) return <Headed.Provider value>{children(live.value)}</Headed.Provider>;
   if (live.error === undefined) return <Skeleton what={what} />;
   if (live.status === 404) {
     return (
       <>
-        <h1>{capitalized(what)} not found</h1>
+        <Heading>{capitalized(what)} not found</Heading>
         <NotFound />
       </>
     );

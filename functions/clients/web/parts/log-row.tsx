@@ -8,8 +8,8 @@ export const linkTo = (name: string, number: number): void =>
   history.replaceState(history.state, '', `#${name}-${number}`);
 
 interface RowProps {
-  /** Negative: counted from the end of the log. */
-  number: number;
+  /** Negative: counted from the end of the log. Undefined: not known yet. */
+  number: number | undefined;
   name: string;
   pieces: Piece[];
   mark: string;
@@ -25,16 +25,16 @@ export const Row = ({ number, name, pieces, mark, at, aimed, onAim, fold }: RowP
   <div class={aimed ? 'line aimed' : 'line'}>
     <a
       class="number"
-      href={`#${name}-${number}`}
+      href={number === undefined ? `#${name}` : `#${name}-${number}`}
       tabIndex={-1}
-      aria-label={number > 0 ? `Line ${number}` : `Line ${-number} from the end`}
+      aria-label={labelOf(number)}
+      title={number === undefined ? 'Read the lines before, and link to this one' : undefined}
       onClick={(event) => {
         event.preventDefault();
-        linkTo(name, number);
         onAim();
       }}
     >
-      {number > 0 ? number : `−${-number}`}
+      {number === undefined ? '·' : number > 0 ? number : `−${-number}`}
     </a>
     {at !== undefined && (
       <time class="at" title={at === null ? undefined : exactTime(new Date(at).toISOString())}>
@@ -66,6 +66,11 @@ export const Row = ({ number, name, pieces, mark, at, aimed, onAim, fold }: RowP
     </span>
   </div>
 );
+
+const labelOf = (number: number | undefined): string => {
+  if (number === undefined) return 'Link to this line';
+  return number > 0 ? `Line ${number}` : `Line ${-number} from the end`;
+};
 
 const classOf = ({ bold, dim, italic, underline, colour }: Piece['style']): string =>
   [bold && 'b', dim && 'd', italic && 'i', underline && 'u', colour !== undefined && `c${colour}`]

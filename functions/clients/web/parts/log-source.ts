@@ -7,7 +7,7 @@ import { LogText } from '../text/log-text.ts';
 
 /** Maximum bytes that the API returns per request. */
 const pieceBytes = 1_048_576;
-/** Bytes of a finished log that one request reads. */
+/** Bytes of a long log that one request reads. */
 const partBytes = 262_144;
 
 /** Logs are read from this origin, regardless of the host in the API's URL. */
@@ -15,25 +15,28 @@ const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(
 
 interface Read {
   bytes: Uint8Array;
-  /** Of the whole log, once it is stored. */
+  /** Of the whole log: of a stored one, and of a growing one of which more is written. */
   size: number | undefined;
 }
 
 const read = async (url: string, offset: number, limit: number): Promise<Read> => {
   const response = await fetch(`${ownUrl(url)}?limit=${limit}&offset=${offset}`, { referrerPolicy: 'no-referrer' });
   if (!response.ok) throw new TypeError(`log: status ${response.status}`);
-  const size = response.headers.get('x-log-size');
-  return { bytes: new Uint8Array(await response.arrayBuffer()), size: size === null ? undefined : Number(size) };
+  const header = response.headers.get('x-log-size');
+  const size = header === null ? undefined : Number(header);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes.length === 0 && offset < (size ?? 0)) throw new TypeError('log: no answer');
+  return { bytes, size };
 };
 
 const quickMs = 400;
 const slowMs = 900;
 
-/** Reads one log, a request at a time: as it grows, or the visible parts of a stored one. */
+/** Reads one log, a request at a time: as it grows, or the visible parts of a long one. */
 class LogReader {
-  /** The lines that are read: from the log's beginning, or backwards from its end. */
+  /** The lines that are read. */
   log: LogText;
-  /** Bytes of a stored log. */
+  /** Bytes of a log of which parts are read. */
   size: number | undefined;
   /** The whole log, while it is read. */
   whole: LogText | undefined;
@@ -41,7 +44,7 @@ class LogReader {
   readonly #url: string;
   /** Reads only visible parts, once the size is known, until the whole log is wanted. */
   #inParts: boolean;
-  /** Bytes to read. */
+  /** Bytes to read, from where reading began: forwards, or backwards near the log's end. */
   #wanted = partBytes;
   #isReading = false;
   /** Something else became wanted during a request. */
@@ -58,30 +61,39 @@ class LogReader {
     this.log = new LogText(name);
   }
 
+  /** The last lines are read, and others backwards. */
   get isBackwards(): boolean {
-    return this.log.end > 0;
+    return this.log.begin > 0;
   }
 
   get isPart(): boolean {
     return this.size !== undefined && (this.isBackwards || !this.log.closed);
   }
 
-  get #readBytes(): number {
-    return this.log.offset - this.log.start;
-  }
-
   /** Reads the next part, or the one before. */
   more(): void {
-    this.#wanted = this.#readBytes + partBytes;
+    const { log } = this;
+    this.#wanted = (this.isBackwards ? log.begin - log.start : log.offset) + partBytes;
   }
 
-  /** Starts again at the end or at the beginning of a log of known size. */
-  turn(end: number): void {
-    this.log = new LogText(this.#name, end);
+  /** Starts again at the beginning. */
+  toStart(): void {
+    this.#turn(0);
     this.#wanted = partBytes;
   }
 
-  /** Resolves when every line is read. */
+  /** Starts again with the last part of a log of known size. */
+  toEnd(): void {
+    this.#turn(Math.max(0, (this.size ?? 0) - partBytes));
+    this.#wanted = 0;
+  }
+
+  #turn(begin: number): void {
+    this.log = new LogText(this.#name, begin);
+    this.#caughtUp = false;
+  }
+
+  /** Resolves when every line is read that is written. */
   readWhole(): Promise<LogText> {
     const isUnread = this.#inParts && this.size === undefined;
     if (!this.isPart && !isUnread) return Promise.resolve(this.log);
@@ -105,29 +117,41 @@ class LogReader {
   }
 
   #read(over: boolean): Promise<number | undefined> {
+    const { log } = this;
     if (this.whole) return this.#nextOfWhole(this.whole);
-    return this.isBackwards ? this.#before() : this.#next(over);
+    const isBegun = this.isBackwards && (log.length > 0 || log.closed);
+    const isWanted = log.start > 0 && log.begin - log.start < this.#wanted;
+    return isBegun && isWanted ? this.#before() : this.#next(over);
   }
 
-  async #nextOfWhole(whole: LogText): Promise<number | undefined> {
-    if (!whole.closed) {
-      const { bytes, size } = await read(this.#url, whole.offset, pieceBytes);
-      this.size ??= size;
-      if (bytes.length === 0 && whole.offset < (this.size ?? 0)) throw new TypeError('log: no answer');
-      whole.append(bytes);
-    }
-    if (!whole.closed && whole.offset < (this.size ?? 0)) return 0;
-    this.log = whole;
+  async #nextOfWhole(log: LogText): Promise<number | undefined> {
+    const known = this.isBackwards ? this.log.firstLineAt : 0;
+    // Up to the lines that were read before, to count those above them.
+    const limit = log.offset < known ? Math.min(pieceBytes, known - log.offset) : pieceBytes;
+    const { bytes, size } = log.closed ? { bytes: new Uint8Array(), size: undefined } : await this.#readOf(log, limit);
+    log.append(bytes);
+    this.#noteSize(size);
+    if (log.offset === known) log.added = log.length;
+    if (!log.closed && (bytes.length === limit || log.offset < (this.size ?? 0))) return 0;
+    this.log = log;
     this.#inParts = false;
+    this.#caughtUp = true;
     this.size = undefined;
     this.whole = undefined;
-    for (const resolve of this.#onWhole.splice(0)) resolve(whole);
-    return undefined;
+    for (const resolve of this.#onWhole.splice(0)) resolve(log);
+    return log.closed ? undefined : 0;
   }
 
-  async #before(): Promise<number | undefined> {
+  #readOf({ offset }: LogText, limit: number): Promise<Read> {
+    return read(this.#url, offset, limit);
+  }
+
+  #noteSize(size: number | undefined): void {
+    if (this.#inParts && size !== undefined) this.size = Math.max(this.size ?? 0, size);
+  }
+
+  async #before(): Promise<number> {
     const { log } = this;
-    if (log.start === 0 || this.#readBytes >= this.#wanted) return undefined;
     const from = Math.max(0, log.start - partBytes);
     const { bytes } = await read(this.#url, from, log.start - from);
     if (bytes.length < log.start - from) throw new TypeError('log: no answer');
@@ -137,18 +161,30 @@ class LogReader {
 
   async #next(over: boolean): Promise<number | undefined> {
     const { log } = this;
-    if (this.size !== undefined && this.#readBytes >= this.#wanted) return undefined;
+    if (log.closed) return undefined;
+    if (this.size !== undefined && !this.isBackwards && log.offset >= this.#wanted) return undefined;
     const limit = this.#inParts ? partBytes : pieceBytes;
-    const { bytes, size } = await read(this.#url, log.offset, limit);
-    if (this.#inParts) this.size ??= size;
+    const { bytes, size } = await this.#readOf(log, limit);
+    // Meanwhile, another part became wanted.
+    if (log !== this.log) return 0;
+    this.#noteSize(size);
     log.append(bytes, this.#caughtUp && !over ? Date.now() : undefined);
-    if (bytes.length < limit) this.#caughtUp = true;
+    if (this.isBackwards) this.#noteSize(log.offset);
     if (log.closed) return undefined;
     if (bytes.length >= limit) return 0;
+    this.#catchUp(size);
     this.#quiet = bytes.length ? 0 : this.#quiet + 1;
     // A runner that crashed wrote no closing byte.
     if (over && this.#quiet > 2) return undefined;
     return this.#quiet < 3 ? quickMs : slowMs;
+  }
+
+  /** All of a growing log is read that is written: what follows is followed. */
+  #catchUp(size: number | undefined): void {
+    this.#caughtUp = true;
+    if (this.isBackwards || size !== undefined) return;
+    this.#inParts = false;
+    this.size = undefined;
   }
 }
 
@@ -156,7 +192,7 @@ interface SourceProps {
   name: PhaseName;
   url: string;
   over: boolean;
-  /** Reads a finished log whole, too. */
+  /** Reads a long log whole, too. */
   all: boolean;
   /** Called at the log's end, unless the phase was already over. */
   onEnd(): void;
@@ -165,11 +201,11 @@ interface SourceProps {
 export type LogSource = ReturnType<typeof useLog>;
 
 /**
- * Follows a log: reads without a pause to the end of the existing output, then every 400 to 900 ms. Of a log that had
- * ended before, it reads the first part, and others on demand.
+ * Follows a log: every 400 to 900 ms as it grows. Of a log that is long already, it reads the first part, and others on
+ * demand.
  */
 export const useLog = ({ name, url, over, all, onEnd }: SourceProps) => {
-  const reader = useMemo(() => new LogReader(name, url, over && !all), [url]);
+  const reader = useMemo(() => new LogReader(name, url, !all), [url]);
   const version = useSignal(0);
   const ended = useRef(over);
   ended.current = over;
@@ -190,16 +226,12 @@ export const useLog = ({ name, url, over, all, onEnd }: SourceProps) => {
     version.value++;
     task.current.now();
   };
-  const turn = (end: number) => {
-    reader.turn(end);
-    now();
-  };
   return {
     log: reader.log,
     /** Number of lines, which may grow. */
     length: version.value >= 0 ? reader.log.length : 0,
     size: reader.size ?? 0,
-    /** Only the first or the last lines of a finished log are read. */
+    /** Only the first or the last lines of a long log are read. */
     isPart: reader.isPart,
     isBackwards: reader.isBackwards,
     /** Bytes read so far of the whole log, which was requested. */
@@ -208,8 +240,14 @@ export const useLog = ({ name, url, over, all, onEnd }: SourceProps) => {
       reader.more();
       now();
     },
-    toStart: () => turn(0),
-    toEnd: () => turn(reader.size ?? 0),
+    toStart: () => {
+      reader.toStart();
+      now();
+    },
+    toEnd: () => {
+      reader.toEnd();
+      now();
+    },
     readWhole: () => {
       const done = reader.readWhole();
       now();

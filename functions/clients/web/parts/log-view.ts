@@ -65,6 +65,8 @@ interface ScrollProps {
 
 export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollProps) => {
   const { log, length } = source;
+  // A runner that crashed wrote no end.
+  const isComplete = log.closed || over;
   const box = useRef<HTMLElement>(null);
   const top = useSignal(0);
   const height = useHeight(box);
@@ -88,7 +90,7 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
     // Unfolded rows are rendered in the next frame.
     requestAnimationFrame(() => {
       isMoving.current = false;
-      const added = number < 0 ? log.length + number - line : 0;
+      const added = number !== undefined && number < 0 ? log.length + number - line : 0;
       element.scrollTop = Math.max(0, (row + added) * rowHeight - element.clientHeight / 3);
       // The row may be behind the decision bar, or off the screen.
       if (withView) requestAnimationFrame(() => element.querySelector('.aimed')?.scrollIntoView({ block: 'nearest' }));
@@ -97,15 +99,15 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
   const showAwaited = () => {
     if (!awaited.current) return;
     const { at, withView } = awaited.current;
-    const line = at === 'error' ? lineOfError(source) : log.indexOf(at);
+    const line = at === 'error' ? lineOfError(source, isComplete) : log.indexOf(at);
     if (line !== undefined) showLine(line, withView);
     else if (source.isPart) readTowards(at);
   };
   const readTowards = (at: Aim) => {
     const isNearEnd = at === 'error' || at < 0;
-    if (isNearEnd === source.isBackwards) source.more();
-    else if (isNearEnd) source.toEnd();
-    else source.toStart();
+    if (isNearEnd !== source.isBackwards) (isNearEnd ? source.toEnd : source.toStart)();
+    // The end of a growing log is not there yet.
+    else if (length > 0 && (!isNearEnd || isComplete)) source.more();
   };
 
   useKeptPlace(source, box, () => {
@@ -121,9 +123,14 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
   }, [hash.value]);
 
   useEffect(() => {
-    if (following.value && box.current) box.current.scrollTop = box.current.scrollHeight;
+    if (following.value) toLastLine();
     else showAwaited();
-  }, [log, length]);
+  }, [log, length, following.value]);
+
+  const toLastLine = () => {
+    if (source.isPart && !source.isBackwards) source.toEnd();
+    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
 
   const onScroll = () => {
     const element = box.current;
@@ -134,47 +141,56 @@ export const useScroll = (name: string, { source, over, failed, rowOf }: ScrollP
     const atEnd = below < rowHeight * 2;
     const isMoved = awaited.current !== undefined || isMoving.current;
     const toBorder = source.isBackwards ? element.scrollTop : below;
-    if (source.isPart && !isMoved && toBorder < readAhead * rowHeight) source.more();
-    if (atEnd && !over) following.value = true;
+    if (source.isPart && length > 0 && !isMoved && toBorder < readAhead * rowHeight) source.more();
+    const isLast = source.isBackwards || !source.isPart;
+    if (atEnd && isLast && !over) following.value = true;
     else if (movedUp && !atEnd) following.value = false;
   };
   const follow = () => {
     following.value = true;
-    if (box.current) box.current.scrollTop = box.current.scrollHeight;
+  };
+  const toStart = () => {
+    following.value = false;
+    source.toStart();
   };
   const isAimed = (line: number): boolean => {
     const { value: number } = aimed;
-    if (number === undefined || number > 0) return number === log.numberOf(line);
-    return (source.isBackwards || log.closed) && number === line - log.length;
+    if (number === undefined) return false;
+    if (number > 0) return number === log.numberOf(line);
+    return log.closed && number === line - log.length;
   };
-  const aimAt = (line: number): void => {
-    aimed.value = log.numberOf(line);
+  /** The number of a line near the end of a growing log needs the lines before. */
+  const aimAt = async (line: number): Promise<void> => {
+    const number = log.numberOf(line) ?? (await source.readWhole()).added + line + 1;
+    linkTo(name, number);
+    aimed.value = number;
+    following.value = false;
   };
-  return { box, top, height, isAimed, aimAt, following, showLine, onScroll, follow };
+  return { box, top, height, isAimed, aimAt, following, showLine, onScroll, follow, toStart };
 };
 
 /** Without one in the last part of a failed phase's log, its end. */
-const lineOfError = ({ log, length, isBackwards }: LogSource): number | undefined =>
-  log.firstError ?? (isBackwards && length > 0 ? length - 1 : undefined);
+const lineOfError = ({ log, length, isBackwards }: LogSource, isComplete: boolean): number | undefined => {
+  if (!isBackwards) return log.firstError;
+  return isComplete && length > 0 ? (log.firstError ?? length - 1) : undefined;
+};
 
 /** Keeps the lines on screen where they are when others are added above. */
-const useKeptPlace = (
-  { log, length, isBackwards }: LogSource,
-  box: RefObject<HTMLElement | null>,
-  onMove: () => void,
-) => {
-  const before = useRef({ log, length, height: 0 });
+const useKeptPlace = ({ log, length }: LogSource, box: RefObject<HTMLElement | null>, onMove: () => void) => {
+  const before = useRef({ log, length: 0, height: 0, added: 0 });
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     const last = before.current;
     const height = element.scrollHeight;
-    before.current = { log, length, height };
-    // The whole log takes the place of its end, too.
-    const isAbove = log === last.log ? isBackwards : last.log.end > 0 && log.closed;
-    if (isAbove) element.scrollTop += height - last.height;
-    else if (log !== last.log) element.scrollTop = 0;
-    if (isAbove || log !== last.log) onMove();
+    before.current = { log, length, height, added: log.added };
+    if (log !== last.log) {
+      // The whole log takes the place of its end, or another part is read.
+      element.scrollTop = log.added > 0 ? element.scrollTop + log.added * rowHeight : 0;
+    } else if (log.added > last.added) element.scrollTop += height - last.height;
+    else if (log.begin > 0 && last.length === 0) element.scrollTop = height;
+    else return;
+    onMove();
   }, [log, length]);
 };
 
@@ -197,7 +213,7 @@ export const useSearch = (name: string, source: LogSource, showLine: (line: numb
     if (matches.length === 0) return;
     current.value = (current.value + by + matches.length) % matches.length;
     const line = matches[current.value] as number;
-    linkTo(name, log.numberOf(line));
+    linkTo(name, line + 1);
     showLine(line);
   };
   return { text, current, matches, find, step };

@@ -56,7 +56,11 @@ export const Log = ({ name, what = name, url, run, over, failed = false, onEnd =
       <div class="log-bar">
         <Search search={search} isPart={isPart} what={what} />
         <span class="grow" />
-        {isPart ? <Extent source={source} /> : <span class="soft small only-wide">{count(length, 'line')}</span>}
+        {isPart ? (
+          <Extent source={source} over={over} onStart={scroll.toStart} />
+        ) : (
+          <span class="soft small only-wide">{count(length, 'line')}</span>
+        )}
         {!over && !following.value && <SmallButton text="Follow output" onClick={scroll.follow} />}
         {log.hasTimes && (
           <Toggle label="Times" pressed={showsTimes.value} onClick={() => (showsTimes.value = !showsTimes.value)} />
@@ -90,21 +94,28 @@ export const Log = ({ name, what = name, url, run, over, failed = false, onEnd =
   );
 };
 
+interface ExtentProps {
+  source: LogSource;
+  over: boolean;
+  onStart(): void;
+}
+
 /** How much of a long log is read, and what reads more. Its chart needs all of it. */
-const Extent = ({ source }: { source: LogSource }) => {
+const Extent = ({ source, over, onStart }: ExtentProps) => {
   const { log, size, isBackwards, readOfWhole } = source;
   const read = log.offset - log.start;
   return (
     <>
-      <span class="soft small" role="status">
+      {/* Not announced as it grows. */}
+      <span class="soft small" role={over || readOfWhole !== undefined ? 'status' : undefined}>
         {readOfWhole === undefined
           ? `${isBackwards ? 'Last' : 'First'} ${bytes(read)} of ${bytes(size)}`
           : `Reading ${bytes(readOfWhole)} of ${bytes(size)} …`}
       </span>
       {isBackwards ? (
-        <SmallButton text="Jump to start" onClick={source.toStart} />
+        <SmallButton text="Jump to start" onClick={onStart} />
       ) : (
-        <SmallButton text="Jump to end" onClick={source.toEnd} />
+        over && <SmallButton text="Jump to end" onClick={source.toEnd} />
       )}
       {log.hasTimes && <SmallButton text="Chart" onClick={source.readWhole} />}
     </>

@@ -49,7 +49,7 @@ export const NotificationsButton = () => {
     <>
       <button
         type="button"
-        class="quiet small-button only-wide"
+        class="quiet small-button"
         aria-label={`Browser notifications: ${state}`}
         title={`Browser notifications: ${state}`}
         onClick={open}

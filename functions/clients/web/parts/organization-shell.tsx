@@ -3,7 +3,7 @@ import type { OrganizationView } from '#clients/client/page-addresses.ts';
 import { hrefOf } from '../location.ts';
 import { type OrganizationProps, useOrganization } from '../organization.ts';
 import { sectionGroups } from '../sections.ts';
-import { Notice, Skeleton } from './basics.tsx';
+import { Headed, Notice, Skeleton } from './basics.tsx';
 import { Shell } from './shell.tsx';
 import { useCurrentInSight } from './tabs.tsx';
 
@@ -68,7 +68,7 @@ export const OrganizationShell = ({ organization, at, title, action, refused, wa
             {action}
           </div>
           {!refused || (permissions && !isRefused) ? (
-            children
+            <Headed.Provider value>{children}</Headed.Provider>
           ) : isRefused ? (
             <Notice kind="warn">{refused}</Notice>
           ) : (

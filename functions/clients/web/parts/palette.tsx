@@ -1,7 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { isManaged } from '#clients/client/managed.ts';
 import { type Place, tabs } from '#clients/client/page-addresses.ts';
 import type { Environment } from '../environments.ts';
 import { go, place } from '../location.ts';
@@ -50,11 +49,14 @@ const fixedEntries = (at: Place): Entry[] => {
 };
 
 const findWorkspaces = async (organization: string, text: string): Promise<Entry[]> => {
-  const query = new URLSearchParams({ 'search[name]': text, 'page[size]': String(maxWorkspaces) });
-  const { data } = await call<Resource<'workspaces'>[]>('GET', `/organizations/${organization}/workspaces?${query}`);
   // Environments are found by their own names.
-  const own = data.filter((workspace) => !isManaged(workspace));
-  return own.map(({ attributes: { name } }) => ({
+  const query = new URLSearchParams({
+    'search[name]': text,
+    'filter[managed]': 'false',
+    'page[size]': String(maxWorkspaces),
+  });
+  const { data } = await call<Resource<'workspaces'>[]>('GET', `/organizations/${organization}/workspaces?${query}`);
+  return data.map(({ attributes: { name } }) => ({
     name,
     of: 'workspace',
     to: { view: 'workspace', organization, workspace: name, tab: 'overview' },

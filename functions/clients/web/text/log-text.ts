@@ -25,8 +25,8 @@ interface Line {
 }
 
 /**
- * Splits a log into lines: from its beginning as it grows, or from its end backwards. Cheap for hundreds of thousands of
- * lines: styles are only parsed for lines on screen.
+ * Splits a log into lines as it grows: from its beginning, or from a place within it, before which lines are added
+ * backwards. Cheap for hundreds of thousands of lines: styles are only parsed for lines on screen.
  */
 export class LogText {
   readonly #phase: PhaseName;
@@ -36,12 +36,14 @@ export class LogText {
   #style: Style = plain;
   /** The end of a line whose beginning has not been read. */
   #torn: Uint8Array = new Uint8Array();
-  /** Offset of the first byte that was read: above 0 while a log is read backwards. */
+  /** Offset of the first byte that was read. */
   start: number;
   /** Offset after the last byte that was read, including the framing (HCP API: log-read-url). */
   offset: number;
-  /** Where reading backwards began; 0: the log is read from its beginning. */
-  readonly end: number;
+  /** Where reading began; 0: at the log's beginning. */
+  readonly begin: number;
+  /** Number of lines before the first one that was read at first. */
+  added = 0;
   /** The closing byte was read: the log is complete. */
   closed = false;
   /** Start and end times of operations. */
@@ -53,19 +55,21 @@ export class LogText {
   /** Index of the first line that begins an error of Terraform. */
   firstError: number | undefined;
 
-  /** @param end the log's size, to read it from its end backwards */
-  constructor(phase: PhaseName, end = 0) {
+  /** @param begin where to begin to read: in a long log near its end */
+  constructor(phase: PhaseName, begin = 0) {
     this.#phase = phase;
-    this.start = end;
-    this.offset = end;
-    this.end = end;
+    this.start = begin;
+    this.offset = begin;
+    this.begin = begin;
   }
 
-  /**
-   * The bytes before `start`. Times of operations and results of a query are not collected: they need the whole log.
-   * @returns the number of new lines
-   */
-  prepend(bytes: Uint8Array): number {
+  /** Offset of the first line that was read as a whole. */
+  get firstLineAt(): number {
+    return this.start + this.#torn.length;
+  }
+
+  /** The bytes before `start`, once a line was read, or the end. */
+  prepend(bytes: Uint8Array): void {
     this.start -= bytes.length;
     const read = new Uint8Array(bytes.length + this.#torn.length);
     read.set(bytes);
@@ -75,25 +79,24 @@ export class LogText {
     this.#torn = this.start === 0 ? new Uint8Array() : read.slice(0, cut);
     const part = new LogText(this.#phase);
     part.append(read.subarray(cut));
-    if (part.#rest) part.#push(part.#rest, undefined);
     const { length } = part.#lines;
-    this.closed ||= part.closed;
     this.hasTimes ||= part.hasTimes;
     this.firstError = part.firstError ?? (this.firstError === undefined ? undefined : this.firstError + length);
     this.#lines = [...part.#lines, ...this.#lines];
-    return length;
+    this.added += length;
   }
 
   /**
+   * Times of operations and results of a query are collected from a log's beginning only: they need the whole log.
    * @param at when these bytes were written, if known: now, for output that arrives live
    * @returns whether the log has changed
    */
   append(bytes: Uint8Array, at?: number): boolean {
     if (bytes.length === 0 || this.closed) return false;
-    const begin = this.offset === 0 && bytes[0] === STX ? 1 : 0;
+    const from = this.offset === 0 && bytes[0] === STX ? 1 : this.#tear(bytes);
     this.closed = bytes.at(-1) === ETX;
     this.offset += bytes.length;
-    const text = this.#decoder.decode(bytes.subarray(begin, this.closed ? -1 : undefined), { stream: !this.closed });
+    const text = this.#decoder.decode(bytes.subarray(from, this.closed ? -1 : undefined), { stream: !this.closed });
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     if (this.closed && this.#rest) {
@@ -104,6 +107,18 @@ export class LogText {
     return true;
   }
 
+  /** Keeps the end of the line in which reading began for {@link prepend}. @returns its length in these bytes */
+  #tear(bytes: Uint8Array): number {
+    const isInLine = this.begin > 0 && this.firstLineAt === this.offset && this.#torn.at(-1) !== newline;
+    if (!isInLine) return 0;
+    const length = bytes.indexOf(newline) + 1 || bytes.length;
+    const torn = new Uint8Array(this.#torn.length + length);
+    torn.set(this.#torn);
+    torn.set(bytes.subarray(0, length), this.#torn.length);
+    this.#torn = torn;
+    return length;
+  }
+
   #take(line: string, receivedAt: number | undefined): void {
     const message = messageIn(line);
     if (!message) {
@@ -112,9 +127,11 @@ export class LogText {
     }
     const saidAt = Date.parse(message['@timestamp'] ?? '');
     const at = Number.isNaN(saidAt) ? receivedAt : saidAt;
-    const result = foundIn(message);
-    if (result) this.found.push(result);
-    if (at !== undefined) this.times.take(message, at, this.#lines.length);
+    if (this.begin === 0) {
+      const result = foundIn(message);
+      if (result) this.found.push(result);
+      if (at !== undefined) this.times.take(message, at, this.#lines.length);
+    }
     for (const shown of linesOf(message, this.#phase)) this.#push(shown, at);
   }
 
@@ -137,9 +154,12 @@ export class LogText {
     return this.#lines.length + (this.#rest ? 1 : 0);
   }
 
-  /** From 1; from -1, the last line, upwards while lines before are not read. */
-  numberOf(index: number): number {
-    return this.start === 0 ? index + 1 : index - this.length;
+  /**
+   * From 1; from -1, the last line, upwards while lines before are not read; unknown while also lines follow.
+   */
+  numberOf(index: number): number | undefined {
+    if (this.start === 0) return index + 1;
+    return this.closed ? index - this.length : undefined;
   }
 
   /** Undefined if the line is not read, or not yet. @param number as {@link numberOf} counts */

@@ -96,6 +96,19 @@ it('an invalid parameter is rejected before anything is stopped', async () => {
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
+it('the workspaces of environments are listed on request', async () => {
+  const { attributes } = await client.createWorkspace(organization, newName('own'));
+  const page = await visit(`/app/${organization}/workspaces`);
+  const rows = page.getByRole('list', { name: 'Workspaces' });
+  const managed = rows.getByText(new RegExp(`-${dev}-[0-9a-f]{8}$`));
+  await rows.getByText(attributes.name, { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Show workspaces of environments' }).click();
+  await managed.waitFor();
+  await page.getByRole('button', { name: 'Hide workspaces of environments' }).click();
+  await managed.waitFor({ state: 'detached' });
+  await rows.getByText(attributes.name, { exact: true }).waitFor();
+});
+
 it('an environment is found by name with the keyboard', async () => {
   const page = await visit(`/app/${organization}/workspaces`);
   await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Environments' }).waitFor();
@@ -162,6 +175,37 @@ it('an environment is created from a template, and its build can be canceled unt
   await page.getByRole('button', { name: 'Cancel build' }).waitFor();
   await seesStatus(page, 'running');
   await page.getByRole('button', { name: 'Cancel build' }).waitFor({ state: 'detached' });
+});
+
+it('a template lists its environments, is changed, and deleted without any', async () => {
+  const name = newName('tpl').slice(0, 30);
+  const { id } = await pushTemplate(name, { 'main.tf': withoutProvider });
+  const made = await createEnvironment(id, shortName('in'));
+  const page = await visit(`/app/${organization}/templates/${id}`);
+  await page.getByRole('list', { name: 'Environments' }).getByRole('link', { name: made.name }).waitFor();
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Display name').fill('For trials');
+  await dialog.getByLabel('Stop after').fill('soon');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('write hours and minutes').waitFor();
+  await dialog.getByLabel('Stop after').fill('8h30m');
+  await dialog.getByLabel('Require the active version').check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'For trials' }).waitFor();
+  await page.getByText('8 h 30 min').waitFor();
+  await page.getByText('the active one only').waitFor();
+  await page.getByText('allowed', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Delete template' }).click();
+  await dialog.getByText('All workspaces must be deleted before a template can be removed.').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await environmentsApi('POST', `/workspaces/${made.id}/builds`, { transition: 'delete' });
+  await page.getByText('No environments of this template').waitFor({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Delete template' }).click();
+  await page.getByRole('heading', { name: 'Templates' }).waitFor();
+  await expect.poll(() => page.getByText('For trials').count()).toBe(0);
 });
 
 it('every environment view is accessible on every screen', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
@@ -24,11 +25,11 @@ beforeAll(async () => {
   failed = runPath(other.attributes.name, broken.id);
 });
 
-/** Counts the bytes of logs of plans that are read from now on, and of their responses. */
-const countLogBytes = (page: Page): { read: number; sent: number } => {
+/** Counts the bytes of logs of a phase that are read from now on, and of their responses. */
+const countLogBytes = (page: Page, phase = 'plan'): { read: number; sent: number } => {
   const counted = { read: 0, sent: 0 };
   page.on('response', async (response) => {
-    if (!/\/logs\/.*\/plan\//.test(response.url())) return;
+    if (!new URL(response.url()).pathname.match(`/logs/.*/${phase}/`)) return;
     counted.sent += Number(response.headers()['content-length']);
     const { length } = await response.body();
     counted.read += length;
@@ -140,6 +141,79 @@ describe('a log of 100,000 lines', () => {
     const other = await visit(`${path}#plan--5000`);
     await other.locator('.line.aimed', { hasText: 'line 95001 of' }).waitFor();
     await other.getByText('Last 524.3 KB of 7.3 MB').waitFor();
+  });
+});
+
+describe('a long log that grows', () => {
+  const words = `resource "terraform_data" "x" {
+  provisioner "local-exec" {
+    command = "seq -f 'line %.0f of a long log' 8000; for i in $(seq 400); do echo later $i; sleep 0.5; done"
+  }
+}`;
+
+  it('is read from its end, followed, searched, linked to by line and saved', async () => {
+    const workspace = await newWorkspace({ 'auto-apply': true });
+    const run = await startRun(workspace, { 'main.tf': words });
+    await client.waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
+    const page = await visit('/');
+    const counted = countLogBytes(page, 'apply');
+    const applying = runPath(workspace.attributes.name, run.id);
+    // The log is long before the page is opened.
+    const apply = await client.phase(run, 'apply');
+    const log = new URL(apply.attributes['log-read-url']);
+    const written = async () => {
+      const size = Number((await fetch(`${log}?limit=100000`)).headers.get('x-log-size') ?? 0);
+      return size && (await fetch(`${log}?offset=${size - 1000}`)).text();
+    };
+    await expect.poll(written, { timeout: 60_000 }).toContain('later 1');
+    await page.goto(applying);
+    await visibleLines(page)
+      .getByText(/later \d+$/)
+      .last()
+      .waitFor();
+    await page.getByText(/^Last .* of /).waitFor();
+    expect(counted.read).toBeLessThan(3 * part);
+    const last = page.locator('.log .line').last();
+    const before = await last.innerText();
+    await expect.poll(() => last.innerText()).not.toBe(before);
+
+    // Lines above are added without a move of those on screen, and the end stays where it is.
+    const box = page.locator('.log');
+    await box.evaluate((element) => element.scrollTo(0, 100));
+    await page.getByRole('button', { name: 'Follow output' }).waitFor();
+    await expect.poll(() => counted.read).toBeGreaterThan(3 * part);
+    expect(counted.read).toBeLessThan(4 * part);
+    await page.getByRole('button', { name: 'Jump to start' }).click();
+    await visibleLines(page).getByText('line 1 of a long log').waitFor();
+    await page.getByText(/^First 262.1 KB of /).waitFor();
+    await page.getByRole('button', { name: 'Follow output' }).click();
+    await visibleLines(page)
+      .getByText(/later \d+$/)
+      .last()
+      .waitFor();
+
+    // A line's number needs the lines before.
+    const target = visibleLines(page)
+      .getByText(/later \d+$/)
+      .first();
+    const text = await target.innerText();
+    await target.locator('xpath=ancestor::*[contains(@class, "line")]').getByLabel('Link to this line').click();
+    await page.locator('.line.aimed', { hasText: text }).waitFor();
+    const { hash } = new URL(page.url());
+    expect(hash).toMatch(/^#apply-8\d{3}$/);
+    await page.getByText(/^8,\d{3} lines$/).waitFor();
+
+    const other = await visit(`${applying}${hash}`);
+    await other.locator('.line.aimed', { hasText: text }).waitFor();
+    await other.getByLabel('Search the output of the apply').fill('line 4321 of');
+    await other.locator('.line.aimed', { hasText: 'line 4321 of a long log' }).waitFor();
+    const download = other.waitForEvent('download');
+    await other.getByRole('button', { name: 'Download' }).click();
+    const saved = await readFile(await (await download).path(), 'utf8');
+    expect(saved).toContain('line 1 of a long log');
+    expect(saved).toContain('later 2');
+    await client.act(run.id, 'cancel');
+    await untilFinal(run);
   });
 });
 

@@ -68,6 +68,12 @@ it('a missing workspace leads to those of its organization, unless that is hidde
   expect(await page.getByRole('link', { name: 'See the workspaces' }).count()).toBe(0);
 });
 
+it('a hidden organization has one main heading', async () => {
+  const page = await visit('/app/strangers/workspaces');
+  await page.getByRole('heading', { name: 'Workspaces of strangers not found', level: 2 }).waitFor();
+  expect(await page.getByRole('heading', { level: 1 }).allInnerTexts()).toEqual(['Workspaces']);
+});
+
 it('on a phone all buttons of a variable list are on screen', async () => {
   const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'a_rather_long_name_of_a_variable', value: 'x'.repeat(400) });

@@ -170,7 +170,7 @@ it('the runs of a commit are listed by workspace, also by keyboard', async () =>
     .getByText('Needs Confirmation')
     .waitFor();
   expect(await waiting.count()).toBe(2);
-  await page.getByText('2 workspaces: 2 planned').waitFor();
+  await page.locator('.status', { hasText: /^Needs attention 2$/ }).waitFor();
   expect(await wrongWith(page, 'commit')).toEqual([]);
   await waiting
     .filter({ hasText: names[0] as string })

@@ -71,32 +71,45 @@ describe('a growing log', () => {
 });
 
 describe('a log that is read from its end', () => {
-  const backwards = (bytes: Uint8Array, cuts: number[] = []): LogText => {
-    const log = new LogText('plan', bytes.length);
-    const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])].sort(
-      (a, b) => b - a,
-    );
-    for (const from of points.slice(1)) log.prepend(bytes.subarray(from, log.start));
+  /** Reads it from a place within: forwards, and backwards what is before, in turn. */
+  const fromWithin = (bytes: Uint8Array, begin: number, cuts: number[], turns: boolean[]): LogText => {
+    const log = new LogText('plan', begin);
+    const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])];
+    for (let turn = 0; log.offset < bytes.length || log.start > 0; turn++) {
+      const after = Math.min(...points.filter((point) => point > log.offset));
+      const before = Math.max(...points.filter((point) => point < log.start));
+      const isForwards = log.start === 0 || (log.offset < bytes.length && (log.length === 0 || (turns[turn] ?? true)));
+      if (isForwards) log.append(bytes.subarray(log.offset, after));
+      else log.prepend(bytes.subarray(before, log.start));
+    }
     return log;
   };
   const text = 'Plan: 3\nÜber „alles“ 🚀\r\n\n\x1b[31m│\x1b[0m Error: no\nlast';
 
   it('has the same lines however it is split, and their numbers once it is whole', () => {
-    const expected = linesOf(read(framed(text)));
+    const bytes = framed(text);
+    const expected = linesOf(read(bytes));
     fc.assert(
-      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
-        const log = backwards(framed(text), cuts);
-        expect(linesOf(log)).toEqual(expected);
-        expect([log.closed, log.start, log.firstError]).toEqual([true, 0, 3]);
-        expect([log.numberOf(0), log.indexOf(2), log.indexOf(-1)]).toEqual([1, 1, 4]);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: bytes.length - 1 }),
+        fc.array(fc.nat(), { maxLength: 12 }),
+        fc.array(fc.boolean(), { maxLength: 12 }),
+        (begin, cuts, turns) => {
+          const log = fromWithin(bytes, begin, cuts, turns);
+          expect(linesOf(log)).toEqual(expected);
+          expect([log.closed, log.start, log.firstError]).toEqual([true, 0, 3]);
+          expect([log.numberOf(0), log.indexOf(2), log.indexOf(-1)]).toEqual([1, 1, 4]);
+        },
+      ),
     );
   });
 
-  it('counts lines from the end until then', () => {
+  it('counts lines from the end until then, once the end is known', () => {
     const bytes = framed('one\ntwo\nError: three\nfour');
-    const log = new LogText('plan', bytes.length);
-    expect(log.prepend(bytes.subarray(bytes.length - 12))).toBe(1);
+    const log = new LogText('plan', bytes.length - 12);
+    log.append(bytes.subarray(log.offset, -2));
+    expect([linesOf(log), log.numberOf(0), log.indexOf(-1)]).toEqual([['fou'], undefined, undefined]);
+    log.append(bytes.subarray(log.offset));
     expect([linesOf(log), log.numberOf(0), log.indexOf(-1), log.indexOf(-2), log.indexOf(1)]).toEqual([
       ['four'],
       -1,
@@ -104,8 +117,9 @@ describe('a log that is read from its end', () => {
       undefined,
       undefined,
     ]);
+    expect([log.firstLineAt, log.added]).toEqual([bytes.length - 5, 0]);
     log.prepend(bytes.subarray(6, log.start));
-    expect([linesOf(log), log.firstError, log.numberOf(0)]).toEqual([['Error: three', 'four'], 0, -2]);
+    expect([linesOf(log), log.firstError, log.numberOf(0), log.added]).toEqual([['Error: three', 'four'], 0, -2, 1]);
   });
 });
 

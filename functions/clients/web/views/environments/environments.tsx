@@ -105,14 +105,16 @@ const Found = ({ environments, ...props }: ListProps & { environments: Environme
         <p class="soft">No environment matches the filters.</p>
       ) : (
         <List label="Environments" of={matching}>
-          {(environment) => <Line key={environment.id} environment={environment} {...props} />}
+          {(environment) => <EnvironmentLine key={environment.id} environment={environment} {...props} />}
         </List>
       )}
     </>
   );
 };
 
-const Line = ({ environment, organization, mayManage, onChange }: ListProps & { environment: Environment }) => {
+/** An environment in a list. */
+export const EnvironmentLine = (props: ListProps & { environment: Environment }) => {
+  const { environment, organization, mayManage, onChange } = props;
   const { id, name, latest_build: build, outdated, dormant_at: dormant, is_prebuild: isPrebuild } = environment;
   const isOwn = environment.owner_name === account.value?.attributes.username;
   return (

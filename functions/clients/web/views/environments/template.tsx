@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
 import { duration } from '#clients/client/text/time.ts';
 import {
+  type Environment,
   type Parameter,
   type Preset,
   read,
@@ -21,6 +22,8 @@ import { Markdown } from '#clients/web/parts/markdown.tsx';
 import { Page } from '#clients/web/parts/page.tsx';
 import { Panel, Section } from '#clients/web/parts/section.tsx';
 import { callEnvironments } from '#clients/web/session.ts';
+import { ChangeTemplate, DeleteTemplate } from './edit-template.tsx';
+import { EnvironmentLine } from './environments.tsx';
 import { NewEnvironment } from './new-environment.tsx';
 
 interface ViewData {
@@ -29,15 +32,21 @@ interface ViewData {
   versions: Version[];
   parameters: Parameter[];
   presets: Preset[];
+  environments: Environment[];
 }
 
 const load = async (id: string): Promise<ViewData> => {
   const path = `/templates/${segment(id)}`;
   const [template, versions] = await Promise.all([read<Template>(path), read<Version[]>(`${path}/versions`)]);
-  return { template, versions: versions.reverse(), ...(await readVersion(template.active_version_id)) };
+  const query = segment(`organization:"${template.organization_name}" template:"${template.name}"`);
+  const [active, { workspaces }] = await Promise.all([
+    readVersion(template.active_version_id),
+    read<{ workspaces: Environment[] }>(`/workspaces?q=${query}`),
+  ]);
+  return { template, versions: versions.reverse(), environments: workspaces, ...active };
 };
 
-/** Versions of a template, and parameters of its active version. */
+/** A template with its versions, its environments, and the parameters of its active version. */
 export const TemplateView = ({ organization, id }: OrganizationProps & { id: string }) => {
   const live = useLive(`template/${id}`, () => load(id), 15_000);
   const name = live.value?.template.display_name || live.value?.template.name;
@@ -55,7 +64,7 @@ export const TemplateView = ({ organization, id }: OrganizationProps & { id: str
 };
 
 const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => {
-  const { template, versions, parameters, presets, organization, live } = props;
+  const { template, versions, parameters, presets, environments, organization, live } = props;
   const rights = useRights(organization);
   const readme = versions.find(({ id }) => id === template.active_version_id)?.readme.replace(frontMatter, '');
   const mayCreate = rights.create && !template.deprecated;
@@ -72,6 +81,8 @@ const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => 
             {(close) => <NewEnvironment {...props} onClose={close} />}
           </DialogButton>
         )}
+        {rights.manage && <ChangeTemplate template={template} onChange={live.refresh} />}
+        {rights.manage && <DeleteTemplate template={template} organization={organization} />}
       </Titled>
       {template.deprecated && <Notice kind="warn">Deprecated: {template.deprecation_message}</Notice>}
       <div class="sides">
@@ -85,6 +96,19 @@ const One = (props: ViewData & OrganizationProps & { live: Live<ViewData> }) => 
               </div>
             </Section>
           )}
+          <Section title="Environments">
+            <List label="Environments" of={environments} none="No environments of this template that you can see yet.">
+              {(environment) => (
+                <EnvironmentLine
+                  key={environment.id}
+                  environment={environment}
+                  organization={organization}
+                  mayManage={rights.manage}
+                  onChange={live.refresh}
+                />
+              )}
+            </List>
+          </Section>
           <Versions template={template} versions={versions} mayPromote={rights.manage} onChange={live.refresh} />
         </div>
         <Policy template={template} />

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Resource } from '#clients/client/client.ts';
-import { isManaged } from '#clients/client/managed.ts';
 import type { OrganizationView } from '#clients/client/page-addresses.ts';
 import { mayDecide } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
@@ -45,7 +44,7 @@ const reader = (organization: string): (() => Promise<Home>) => {
   let parts: Resource[] = [];
   let current: string | undefined;
   return async () => {
-    const rows = (await readRows()).filter(({ workspace }) => !isManaged(workspace));
+    const rows = await readRows();
     const runStates = rows.map(({ run }) => `${run?.id} ${run?.attributes.status}`).join();
     if (runStates !== current) {
       const path = `/organizations/${organization}/runs?filter[status_group]=final&include=created_by,apply,cost_estimate`;

@@ -1,5 +1,4 @@
 import type { Resource } from '#clients/client/client.ts';
-import { isManaged } from '#clients/client/managed.ts';
 import type { Live } from '#clients/web/live.ts';
 import { type OrganizationProps, organizationNow } from '#clients/web/organization.ts';
 import { Item, List, Tags } from '#clients/web/parts/list.tsx';
@@ -19,9 +18,11 @@ const load = async (organization: string, id: string): Promise<ViewData> => {
   const projectId = encodeURIComponent(id);
   const [project, workspaces] = await Promise.all([
     readTagged(projectId),
-    all<'workspaces'>(`/organizations/${organization}/workspaces?filter[project][id]=${projectId}`),
+    all<'workspaces'>(
+      `/organizations/${organization}/workspaces?filter[project][id]=${projectId}&filter[managed]=false`,
+    ),
   ]);
-  return { project, workspaces: workspaces.data.filter((workspace) => !isManaged(workspace)) };
+  return { project, workspaces: workspaces.data };
 };
 
 /** With its tags as an attribute. Tags are read last, so that a concurrent edit is detected as a conflict. */

@@ -9,9 +9,9 @@ import { Page } from '#clients/web/parts/page.tsx';
 import { knowPeople } from '#clients/web/parts/person.tsx';
 import { partsOf, RunLine } from '#clients/web/parts/run-line.tsx';
 import { Counted, Section } from '#clients/web/parts/section.tsx';
-import { factsOf, isOver } from '#clients/web/parts/status.tsx';
+import { factsOf, isOver, Status } from '#clients/web/parts/status.tsx';
 import { call, related } from '#clients/web/session.ts';
-import { displayStatus } from '#run/display.ts';
+import { displayStatus, type Tone } from '#run/display.ts';
 
 /** Runs of a commit in all workspaces that the user can see. Commit statuses link here. */
 
@@ -25,9 +25,6 @@ interface Started {
   runs: Resource<'runs'>[];
   parts: Map<string, Resource>;
   total: number;
-  /** Totals of all runs, including unlisted ones. */
-  state?: string;
-  description?: string;
   policySets: PolicySetOutcome[];
 }
 
@@ -44,11 +41,7 @@ const readStarted = async (path: string, limit: number): Promise<Started> => {
     knowPeople(included);
     started.runs.push(...data);
     for (const part of included) started.parts.set(part.id, part);
-    const about = meta as unknown as {
-      commit: Pick<Started, 'state' | 'description'>;
-      'policy-sets': PolicySetOutcome[];
-    };
-    Object.assign(started, about.commit, { policySets: about['policy-sets'] });
+    started.policySets = (meta as unknown as { 'policy-sets': PolicySetOutcome[] })['policy-sets'];
     started.total = meta?.pagination?.['total-count'] ?? data.length;
     page = meta?.pagination?.['next-page'] ?? null;
   }
@@ -63,15 +56,48 @@ const paceOf = ({ runs, policySets }: Started): number => {
   return over ? slowly : pollMs * Math.ceil((runs.length + 1) / pageSize);
 };
 
-const tones: Record<string, string> = { success: 'good', failure: 'bad', error: 'neutral', pending: 'running' };
+/** States of policy sets, in the words of their versions. */
+const policySetStates: Record<string, [name: string, tone: Tone]> = {
+  success: ['ready', 'good'],
+  failure: ['errored', 'bad'],
+  pending: ['pending', 'running'],
+};
 
-const groups = [
+const groups: readonly [title: string, tones: readonly Tone[]][] = [
   ['Needs attention', ['attention']],
   ['Failed', ['bad']],
   ['Running', ['running']],
   ['Queued', ['waiting']],
   ['Done', ['good', 'neutral']],
-] as const;
+];
+
+const toneOf = (run: Resource<'runs'>): Tone => displayStatus(factsOf(run)).tone;
+
+const inGroup = (runs: Resource<'runs'>[], tones: readonly Tone[]): Resource<'runs'>[] =>
+  runs.filter((run) => tones.includes(toneOf(run)));
+
+/** The runs of all workspaces at a glance, in the words of the list below. */
+const Overall = ({ runs, total }: Pick<Started, 'runs' | 'total'>) => {
+  const [only] = runs;
+  if (!only) return null;
+  if (total === 1)
+    return (
+      <p>
+        <Status run={only} />
+      </p>
+    );
+  const counts = groups
+    .map(([title, tones]) => ({ title, tone: tones[0], count: inGroup(runs, tones).length }))
+    .filter(({ count }) => count > 0);
+  return (
+    <p>
+      <span class={`status ${counts[0]?.tone}`}>
+        {counts.map(({ title, count }) => `${title} ${count}`).join(' · ')}
+        {runs.length < total && ` (first ${runs.length} of ${total})`}
+      </span>
+    </p>
+  );
+};
 
 interface Props extends OrganizationProps {
   identifier: string;
@@ -114,7 +140,7 @@ export const CommitView = ({ organization, identifier, sha }: Props) => {
 };
 
 const Title = ({ started, identifier, sha }: { started: Started; identifier: string; sha: string }) => {
-  const { runs, parts, state, description, policySets } = started;
+  const { runs, parts, policySets } = started;
   const about = [...parts.values()].find(({ type }) => type === 'ingress-attributes')?.attributes;
   const number = about?.['pull-request-number'];
   return (
@@ -134,11 +160,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
           </>
         ) : null}
       </p>
-      {state && (
-        <p>
-          <span class={`status ${tones[state] ?? ''}`}>{description}</span>
-        </p>
-      )}
+      <Overall {...started} />
       {runs.length + policySets.length === 0 && (
         <p class="panel pad soft">
           No runs for this commit. It affects no workspace that you can access, or it is more than 90 days old.
@@ -151,9 +173,7 @@ const Title = ({ started, identifier, sha }: { started: Started; identifier: str
 const Runs = ({ started: { runs, parts }, organization }: OrganizationProps & { started: Started }) => (
   <>
     {groups.map(([title, wanted]) => {
-      const runsOfGroup = runs.filter((run) =>
-        (wanted as readonly string[]).includes(displayStatus(factsOf(run)).tone),
-      );
+      const runsOfGroup = inGroup(runs, wanted);
       return (
         runsOfGroup.length > 0 && (
           <Counted key={title} title={title} count={runsOfGroup.length}>
@@ -184,14 +204,17 @@ const PolicySets = ({ outcomes, organization }: OrganizationProps & { outcomes: 
   outcomes.length > 0 && (
     <Section title="Policy sets">
       <List label="Policy sets" of={outcomes}>
-        {({ id, state, description }) => (
-          <Item
-            key={id}
-            to={{ view: 'policy-set', organization, id }}
-            title={description}
-            end={<span class={`status ${tones[state] ?? ''}`}>{state}</span>}
-          />
-        )}
+        {({ id, state, description }) => {
+          const [name, tone] = policySetStates[state] ?? [state, ''];
+          return (
+            <Item
+              key={id}
+              to={{ view: 'policy-set', organization, id }}
+              title={description}
+              end={<span class={`status ${tone}`}>{name}</span>}
+            />
+          );
+        }}
       </List>
     </Section>
   );

@@ -1,17 +1,16 @@
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { isManaged } from '#clients/client/managed.ts';
-import { count } from '#clients/client/text/time.ts';
+import type { Resource } from '#clients/client/client.ts';
 import { lazily, WaitingPart } from '#clients/web/lazily.tsx';
 import { pollMs, useLive } from '#clients/web/live.ts';
 import { useQuery } from '#clients/web/location.ts';
-import type { OrganizationProps } from '#clients/web/organization.ts';
+import { may, type OrganizationProps } from '#clients/web/organization.ts';
 import { Loaded } from '#clients/web/parts/basics.tsx';
 import { SmallButton } from '#clients/web/parts/button.tsx';
 import { useProjects } from '#clients/web/parts/filters.tsx';
 import { LongList } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
-import { related } from '#clients/web/session.ts';
+import { call, related } from '#clients/web/session.ts';
 import type { Row } from '#clients/web/text/workspace-rows.ts';
 import { workspaceList } from '#clients/web/workspace-list.ts';
 import { NewWorkspaceButton, NoWorkspaces } from './no-workspaces.tsx';
@@ -25,8 +24,10 @@ const BulkActions = lazily(
 );
 
 export const Workspaces = ({ organization }: OrganizationProps) => {
-  const read = useMemo(() => workspaceList(organization), [organization]);
-  const list = useLive(`workspaces/${organization}`, read, pollMs);
+  const managed = useQuery('managed');
+  const isWhole = managed.value !== '';
+  const read = useMemo(() => workspaceList(organization, isWhole), [organization, isWhole]);
+  const list = useLive(`workspaces/${organization}${isWhole ? ' with environments' : ''}`, read, pollMs);
   return (
     <OrganizationShell
       organization={organization}
@@ -34,37 +35,38 @@ export const Workspaces = ({ organization }: OrganizationProps) => {
       action={<NewWorkspaceButton organization={organization} />}
     >
       <Loaded live={list} what={`workspaces of ${organization}`}>
-        {(rows) => <Listed rows={rows} organization={organization} onChange={list.refresh} />}
+        {(rows) => (
+          <>
+            {rows.length ? (
+              <Table rows={rows} organization={organization} onChange={list.refresh} />
+            ) : (
+              <NoWorkspaces organization={organization} />
+            )}
+            <OfEnvironments organization={organization} shown={managed} />
+          </>
+        )}
       </Loaded>
     </OrganizationShell>
   );
 };
 
-/** Workspaces of environments and templates are shown on request. */
-const Listed = ({ rows, organization, onChange }: TableProps) => {
-  const managed = useQuery('managed');
-  const own = rows.filter(({ workspace }) => !isManaged(workspace));
-  const hidden = rows.length - own.length;
-  const shown = managed.value ? rows : own;
-  return (
-    <>
-      {shown.length ? (
-        <Table rows={shown} organization={organization} onChange={onChange} />
-      ) : (
-        <NoWorkspaces organization={organization} />
-      )}
-      {hidden > 0 && (
-        <p class="row soft">
-          {count(hidden, 'workspace')} of environments and templates
-          <SmallButton
-            text={managed.value ? 'Hide' : 'Show'}
-            of="workspaces of environments"
-            onClick={() => (managed.value = managed.value ? '' : 'yes')}
-          />
-        </p>
-      )}
-    </>
-  );
+/** Workspaces of environments and templates are listed on request. Without templates, nothing is read. */
+const OfEnvironments = ({ organization, shown }: OrganizationProps & { shown: Signal<string> }) =>
+  may(organization, 'can-use-environments') && <ShowManaged organization={organization} shown={shown} />;
+
+const ShowManaged = ({ organization, shown }: OrganizationProps & { shown: Signal<string> }) => {
+  const path = `/organizations/${organization}/workspaces?filter[managed]=true&page[size]=1`;
+  const first = useLive(path, () => call<Resource[]>('GET', path), undefined);
+  return (first.value?.data.length ?? 0) > 0 ? (
+    <p class="row soft">
+      {shown.value ? 'With workspaces' : 'Without workspaces'} of environments and templates
+      <SmallButton
+        text={shown.value ? 'Hide' : 'Show'}
+        of="workspaces of environments"
+        onClick={() => (shown.value = shown.value ? '' : 'yes')}
+      />
+    </p>
+  ) : null;
 };
 
 interface TableProps extends OrganizationProps {
