@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Database } from '#infra/local/host/database.ts';
+import { packed, unpacked } from '#infra/local/host/packed.ts';
 
 /**
  * A line of an execution's journal: an event of its history, or (with id 0) a fact that only a restart needs. Only the
@@ -28,7 +28,7 @@ export class Journals {
     this.#db = db;
     db.define(
       `CREATE TABLE IF NOT EXISTS journals (arn TEXT NOT NULL, part INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (arn, part)) STRICT, WITHOUT ROWID;
-       CREATE TABLE IF NOT EXISTS ended_journals (arn TEXT NOT NULL UNIQUE, deflated BLOB NOT NULL) STRICT`,
+       CREATE TABLE IF NOT EXISTS ended_journals (arn TEXT NOT NULL UNIQUE, packed ANY NOT NULL) STRICT`,
     );
   }
 
@@ -49,9 +49,9 @@ export class Journals {
 
   /** After the end of an execution: a fifth of the size. */
   compress(arn: string): void {
-    const deflated = deflateRawSync(this.#textOf(arn));
+    const text = packed(this.#textOf(arn));
     this.#db.write(() => {
-      this.#write('INSERT OR REPLACE INTO ended_journals VALUES (:arn, :deflated)', { arn, deflated });
+      this.#write('INSERT OR REPLACE INTO ended_journals VALUES (:arn, :text)', { arn, text });
       this.#write('DELETE FROM journals WHERE arn = :arn', { arn });
     });
   }
@@ -78,10 +78,10 @@ export class Journals {
   }
 
   #textOf(arn: string): string {
-    const ended = this.#db.statement('SELECT deflated FROM ended_journals WHERE arn = ?').get(arn);
+    const ended = this.#db.statement('SELECT packed FROM ended_journals WHERE arn = ?').get(arn);
     const parts = this.#db.statement('SELECT lines FROM journals WHERE arn = ? ORDER BY part').all(arn);
     return [
-      ended ? inflateRawSync(ended.deflated as Uint8Array).toString() : '',
+      ended ? unpacked(ended.packed as string | Uint8Array) : '',
       ...parts.map(({ lines }) => lines as string),
     ].join('');
   }
