@@ -39,11 +39,11 @@ export const storedIn = (dataDir: string): Stored[] => {
         content: Buffer.from(String(lines)),
       }));
     const ended = db
-      .prepare('SELECT arn, packed FROM ended_journals')
+      .prepare('SELECT arn, journal FROM executions WHERE journal IS NOT NULL')
       .all()
-      .map(({ arn, packed }) => ({
+      .map(({ arn, journal }) => ({
         place: `journals/${arn}`,
-        content: Buffer.from(unpacked(packed as string | Uint8Array)),
+        content: Buffer.from(unpacked(journal as string | Uint8Array)),
       }));
     const items = db
       .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'items %'")
