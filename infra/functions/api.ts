@@ -9,6 +9,8 @@ export const Api: HttpDeclaration = {
   rights: (may) => [
     // Deletes provider sets.
     may.table('GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem'),
+    // Lists workspaces by latest change.
+    may.index('changed'),
     // A workspace's readme comes from its configuration, its outputs from its state.
     may.readObjects('configurations', 'states'),
     may.writeObjects('configurations'),

@@ -5,5 +5,5 @@ export const Drain: Declaration = {
   description: 'Refuses new runs until it resumes, and lists those in progress; invoked by an operator',
   timeoutSeconds: 60,
   environment: ['table'],
-  rights: (may) => [may.table('GetItem', 'PutItem', 'DeleteItem'), may.dueIndex()],
+  rights: (may) => [may.table('GetItem', 'PutItem', 'DeleteItem'), may.index('due')],
 };

@@ -8,7 +8,7 @@ export const Recover: Declaration = {
   environment: ['table', 'bucket', 'machine', 'cluster', 'notify'],
   rights: (may) => [
     ...rightsToFinishRuns(may),
-    may.dueIndex(),
+    may.index('due'),
     may.answerExecutions(),
     may.listExecutions(),
     may.stopExecutions(),

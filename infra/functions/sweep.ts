@@ -20,7 +20,7 @@ export const Sweep: Declaration = {
   rights: (may) => [
     ...rightsToFinishRuns(may),
     ...rightsToBeginRuns(may),
-    may.dueIndex(),
+    may.index('due'),
     may.sweepEnvironments(),
     may.deleteOldData(),
     may.handleVersionControlEvents(),

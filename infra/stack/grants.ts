@@ -89,7 +89,10 @@ const onTable = ({ storage: { table } }: Parts) => ({
     actions: verbs.map((verb) => `dynamodb:${verb}`),
     resources: [table.tableArn],
   }),
-  dueIndex: (): Permission => ({ actions: ['dynamodb:Query'], resources: [`${table.tableArn}/index/due`] }),
+  index: (name: 'due' | 'changed'): Permission => ({
+    actions: ['dynamodb:Query'],
+    resources: [`${table.tableArn}/index/${name}`],
+  }),
 });
 
 type KeyAction = 'Decrypt' | 'GenerateDataKey';

@@ -101,6 +101,12 @@ export class Storage extends Construct implements PlatformStorage {
       sortKey: { name: 'dueAt', type: dynamodb.AttributeType.STRING },
       projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });
+    table.addGlobalSecondaryIndex({
+      indexName: 'changed',
+      partitionKey: { name: 'changedShard', type: dynamodb.AttributeType.STRING },
+      sortKey: { name: 'changedAt', type: dynamodb.AttributeType.STRING },
+      projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+    });
     // Created last, so that a failed deployment never has to delete a protected table.
     table.node.addDependency(this.bucket);
     return table;

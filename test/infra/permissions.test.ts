@@ -115,6 +115,7 @@ const expected: Record<FunctionId, string[]> = {
     ...objects('GetObject', 'configurations', 'states'),
     ...objects('PutObject', 'configurations'),
     's3:ListBucket bucket',
+    'dynamodb:Query table/index/changed',
   ],
   Runs: [...createsRuns, ...objects('PutObject', 'uploads'), 'lambda:InvokeFunction FetchCommitFunction'],
   States: [

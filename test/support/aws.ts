@@ -1,9 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { decodeBinary } from '#infra/local/aws/dynamodb/binary.ts';
 import { DynamoDb } from '#infra/local/aws/dynamodb/dynamodb.ts';
+import { Table } from '#infra/local/aws/dynamodb/table.ts';
 import { clientOf, connectionLost, retried } from '#infra/local/host/client.ts';
 import { Database } from '#infra/local/host/database.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
@@ -188,10 +189,9 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
       for (const come of coming) await come();
     },
     items: (text = '') =>
-      sqlite
-        .statement('SELECT item FROM "items stepform-test" WHERE instr(item, ?) ORDER BY hash, range')
-        .all(text)
-        .map(({ item }) => unmarshall(JSON.parse(item as string))),
+      [...new Table(sqlite, { name: 'stepform-test', keys: { hash: 'pk', range: 'sk' }, indexes: [] }).scan(undefined)]
+        .filter(({ item }) => JSON.stringify(item).includes(text))
+        .map(({ item }) => unmarshall(item as Record<string, AttributeValue>)),
     close: closeAfterFile(async () => sqlite.close()),
   };
   const former = new FormerItems(database);

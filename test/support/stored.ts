@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { inflateRawSync } from 'node:zlib';
 import { databaseFile } from '#infra/local/host/database.ts';
+import { unpacked } from '#infra/local/host/packed.ts';
 
-/** What a data folder contains: its files, and the objects and journals of its database by their own places. */
+/** What a data folder contains: its files, and the items, objects and journals of its database by their own places. */
 
 export interface Stored {
-  /** `s3/<bucket>/<key>` or `journals/<arn>`. */
+  /** `items/<partition key>/<sort key>`, `s3/<bucket>/<key>` or `journals/<arn>`. */
   place: string;
   content: Buffer;
   /** The object's own file, if it is large. */
@@ -19,11 +20,14 @@ export const storedIn = (dataDir: string): Stored[] => {
   const db = new DatabaseSync(join(dataDir, databaseFile), { readOnly: true, timeout: 5000 });
   try {
     const objects = db
-      .prepare('SELECT bucket, key, content FROM objects')
+      .prepare('SELECT bucket, key, size, content FROM objects')
       .all()
-      .flatMap(({ bucket, key, content }) => {
+      .flatMap(({ bucket, key, size, content }) => {
         const place = `s3/${bucket}/${key}`;
-        if (typeof content !== 'string') return [{ place, content: Buffer.from(content as Uint8Array) }];
+        if (typeof content !== 'string') {
+          const bytes = Buffer.from(content as Uint8Array);
+          return [{ place, content: bytes.length < Number(size) ? inflateRawSync(bytes) : bytes }];
+        }
         const file = join(dataDir, 's3', content);
         return [{ place, content: readFileSync(file), file }];
       });
@@ -35,13 +39,21 @@ export const storedIn = (dataDir: string): Stored[] => {
         content: Buffer.from(String(lines)),
       }));
     const ended = db
-      .prepare('SELECT arn, deflated FROM ended_journals')
+      .prepare('SELECT arn, journal FROM executions WHERE journal IS NOT NULL')
       .all()
-      .map(({ arn, deflated }) => ({
+      .map(({ arn, journal }) => ({
         place: `journals/${arn}`,
-        content: inflateRawSync(deflated as Uint8Array),
+        content: Buffer.from(unpacked(journal as string | Uint8Array)),
       }));
-    return [...objects, ...journals, ...ended];
+    const items = db
+      .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'items %'")
+      .all()
+      .flatMap(({ name }) => db.prepare(`SELECT hash, range, item FROM "${name}"`).all())
+      .map(({ hash, range, item }) => ({
+        place: `items/${hash}/${range}`,
+        content: Buffer.from(unpacked(item as string | Uint8Array)),
+      }));
+    return [...items, ...objects, ...journals, ...ended];
   } finally {
     db.close();
   }

@@ -4,7 +4,7 @@ import type { TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
 export const productTable = (ref: string): { ref: string; properties: TableProperties } => ({
   ref,
   properties: {
-    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt'].map((AttributeName) => ({
+    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt', 'changedShard', 'changedAt'].map((AttributeName) => ({
       AttributeName,
       AttributeType: 'S',
     })),
@@ -12,15 +12,13 @@ export const productTable = (ref: string): { ref: string; properties: TablePrope
       { AttributeName: 'pk', KeyType: 'HASH' },
       { AttributeName: 'sk', KeyType: 'RANGE' },
     ],
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: 'due',
-        KeySchema: [
-          { AttributeName: 'dueShard', KeyType: 'HASH' },
-          { AttributeName: 'dueAt', KeyType: 'RANGE' },
-        ],
-        Projection: { ProjectionType: 'KEYS_ONLY' },
-      },
-    ],
+    GlobalSecondaryIndexes: ['due', 'changed'].map((name) => ({
+      IndexName: name,
+      KeySchema: [
+        { AttributeName: `${name}Shard`, KeyType: 'HASH' },
+        { AttributeName: `${name}At`, KeyType: 'RANGE' },
+      ],
+      Projection: { ProjectionType: 'KEYS_ONLY' },
+    })),
   },
 });

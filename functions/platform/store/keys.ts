@@ -43,7 +43,8 @@ const auditShard = (organization: string, day: string, shard: number): string =>
   `AUDIT#${organization}#${day}#${shard}`;
 
 /**
- * The single table's layout: partition key `pk`, sort key `sk`, and one sparse index `due` (`dueShard`, `dueAt`).
+ * The single table's layout: partition key `pk`, sort key `sk`, and two sparse indexes: `due` (`dueShard`, `dueAt`), and
+ * `changed` (`changedShard`, `changedAt`), an organization's workspaces by latest change.
  *
  * | pk | sk | item |
  * |---|---|---|

@@ -189,7 +189,7 @@ export interface Range {
   limit?: number;
   reverse?: boolean;
   /** Secondary index: its partition key is `<index>Shard`, its sort key `<index>At`; reads are eventually consistent. */
-  index?: 'due';
+  index?: 'due' | 'changed';
   consistent?: boolean;
 }
 

@@ -2,6 +2,7 @@ import { getObjectUpTo, putObject } from '#platform/store/bucket.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { keys, objects } from '#platform/store/keys.ts';
 import { type Change, update } from '#platform/store/table.ts';
+import { now } from '#platform/store/time.ts';
 import { discardStalePlans } from '#resources/runs/saved-plans.ts';
 import { countOne, getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
 import { maxStateBytes } from '#run/limits.ts';
@@ -47,13 +48,9 @@ const becomeCurrent = async (
   { managed: resources, tainted }: Pick<StateContent, 'managed' | 'tainted'>,
 ): Promise<void> => {
   const { id, workspaceId, serial, lineage, md5, runId, userId, uncounted } = version;
+  const at = now();
   const change: Change = {
-    set: {
-      state: {
-        ...{ id, serial, lineage, md5, sha256, resources, tainted },
-        at: new Date().toISOString(),
-      },
-    },
+    set: { state: { id, serial, lineage, md5, sha256, resources, tainted, at }, changedAt: at },
     names: { '#lock': 'lock' },
   };
   const write = (when: When, add?: Change['add']) =>

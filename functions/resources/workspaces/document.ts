@@ -18,6 +18,9 @@ export const currentRunId = ({ lock, latestRunId }: Workspace): string | undefin
 export const currentConfigurationId = ({ configuration, newestConfigurationId }: Workspace): string | undefined =>
   configuration?.id ?? newestConfigurationId;
 
+/** Creation of its state, or of the workspace without one (HCP API: workspaces, list). */
+export const latestChangeAt = ({ state, createdAt }: Workspace): string => state?.at ?? createdAt;
+
 const lockedBy = ({ lock }: Workspace): Relationship =>
   lock?.kind === 'run' ? one('runs', lock.runId) : one('users', lock?.userId);
 
@@ -70,7 +73,7 @@ const description = (workspace: Workspace) => ({
   environment: 'default',
   'created-at': workspace.createdAt,
   'updated-at': workspace.updatedAt,
-  'latest-change-at': workspace.state?.at ?? workspace.updatedAt,
+  'latest-change-at': latestChangeAt(workspace),
   'tag-names': tagNames(workspace.tags),
   /** Not in HCP's API: all its tags, plain ones and tag bindings. */
   tags: workspace.tags.map(({ key, value, plain = false }) => ({ key, value, plain })),

@@ -5,9 +5,9 @@ import type { ApiRequest } from '#api/request.ts';
 import type { Context } from '#api/route.ts';
 import type { InOrganization } from '#resources/organizations/finder.ts';
 import type { Run } from '#run/run.ts';
-import { currentRunId, workspaceDocument } from './document.ts';
+import { currentRunId, latestChangeAt, workspaceDocument } from './document.ts';
 import { readWorkspaceFilter } from './filter.ts';
-import { findWorkspaces, listWorkspaces } from './lists.ts';
+import { findWorkspaces, listByChange, listWorkspaces } from './lists.ts';
 import type { Workspace } from './records.ts';
 import { type WorkspaceDependencies, withRelated, withUpgrade } from './related.ts';
 
@@ -31,7 +31,7 @@ interface Order {
 const keyIn: Record<Order['name'], (found: WithRun) => string> = {
   name: ({ workspace }) => workspace.name,
   'current-run.created-at': ({ run }) => run?.createdAt ?? '',
-  'latest-change-at': ({ workspace: { state, updatedAt } }) => state?.at ?? updatedAt,
+  'latest-change-at': ({ workspace }) => latestChangeAt(workspace),
 };
 
 const orderOf = ({ query }: ApiRequest): Order => {
@@ -46,7 +46,7 @@ const orderOf = ({ query }: ApiRequest): Order => {
   return { name: name as Order['name'], descending: sort.startsWith('-') };
 };
 
-/** Maximum number of workspaces that are sorted by anything but the name, for which every record is read. */
+/** Maximum number of workspaces that are sorted here, for which every record is read. */
 const maxSorted = 2000;
 
 /** Workspaces without a key come last in both directions. */
@@ -68,8 +68,8 @@ interface Selected {
 }
 
 /**
- * Reads the records of the page. A filter by run status reads on until the page is full; an order by anything but the name
- * reads every match.
+ * Reads the records of the page. A filter by run status reads on until the page is full. An order by the current run, or by
+ * the latest change with a filter or a part of the organization, reads every match.
  */
 const select = async (
   above: WorkspaceDependencies,
@@ -80,13 +80,14 @@ const select = async (
   const page = pageOf(request);
   const order = orderOf(request);
   const byName = order.name === 'name';
+  const inStore = byName ? listWorkspaces : order.name === 'latest-change-at' ? listByChange : undefined;
   const { plain, statuses, managed, ...filter } = readWorkspaceFilter(request);
   if (managed && !record.hasTemplates) return { page, total: 0, workspaces: [] };
   // Others do not see the workspaces of environments.
   const seesAll = !within && everywhere.has('run:apply');
   const isAny = plain && (managed === undefined || !record.hasTemplates);
-  if (byName && isAny && seesAll) {
-    const { items, total, more } = await listWorkspaces(record, page, order.descending);
+  if (inStore && isAny && seesAll) {
+    const { items, total, more } = await inStore(record, page, order.descending);
     return { page, total: totalOf(page, total, more), workspaces: items };
   }
 

@@ -1,4 +1,4 @@
-import { keys } from '#platform/store/keys.ts';
+import { type Key, keys } from '#platform/store/keys.ts';
 import { eachName, findNames, type NameCounts, type Names, pageOfNames } from '#platform/store/name-index.ts';
 import { type Paging, type ScanResult, scan } from '#platform/store/scan.ts';
 import { query } from '#platform/store/table.ts';
@@ -7,7 +7,7 @@ import type { Tag } from '#resources/projects/tags.ts';
 import { type NameItem, namesOf, namesOfProject } from './names.ts';
 import { entryOf, getWorkspaces, type Workspace } from './records.ts';
 
-/** Lists of workspaces, ordered by name. */
+/** Lists of workspaces, ordered by name or by latest change. */
 
 /** Skips leftover entries of an interrupted rename or move. */
 const named = async (entries: NameItem[], projectId?: string): Promise<Workspace[]> => {
@@ -28,6 +28,27 @@ export const listWorkspaces = async (
   const names = { ...namesOf(organization.name), descending };
   const listed = await pageOfNames<NameItem>(organization, 'workspace', names, paging);
   return { ...listed, items: await named(listed.items) };
+};
+
+/**
+ * All workspaces of the organization by latest change. Reads the keys up to the page, and the page. On AWS a workspace
+ * that changed within the last second may still have its former place.
+ */
+export const listByChange = async (
+  { name, workspaceCount = 0 }: NameCounts & { name: string },
+  { page, size }: Paging,
+  descending: boolean,
+): Promise<ScanResult<Workspace>> => {
+  const index = { pk: name, index: 'changed', reverse: descending, limit: page * size + 1 } as const;
+  const entries = await query<Key>(index);
+  const from = (page - 1) * size;
+  const ids = entries.slice(from, from + size).map(({ pk }) => pk.slice('WS#'.length));
+  const more = entries.length > page * size;
+  return {
+    items: await getWorkspaces(ids),
+    total: more ? Math.max(workspaceCount, entries.length) : entries.length,
+    more,
+  };
 };
 
 /** All workspaces of the organization or of `within` with their tags, in batches. Reads every name. */

@@ -226,7 +226,9 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
   if (settings.assessmentsEnabled) await startHealthTimer(id);
   const at = now();
   const workspace: Workspace = { ...withoutDefaults(settings), id, createdAt: at, updatedAt: at, runCount: 0 };
-  return (await create({ ...keys.workspace(id), ...workspace })) ? workspace : undefined;
+  // Its place in the index of latest changes (lists.ts).
+  const listed = { changedShard: organization, changedAt: at };
+  return (await create({ ...keys.workspace(id), ...workspace, ...listed })) ? workspace : undefined;
 };
 
 export type WorkspaceChange = Partial<

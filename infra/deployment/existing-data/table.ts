@@ -38,22 +38,25 @@ const schemaOf = (keys: KeyElement[]): string =>
   keys.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');
 
 const keySchema = 'pk HASH, sk RANGE';
-const indexSchema = 'dueShard HASH, dueAt RANGE';
+const indexNames = ['due', 'changed'];
+const indexSchema = (name: string): string => `${name}Shard HASH, ${name}At RANGE`;
 
 const contentFindings = ({ Table }: Described, { tableName, keyArn }: Expected, command: string): Finding[] => {
-  const due = Table.GlobalSecondaryIndexes?.find(({ IndexName }) => IndexName === 'due');
-  const isStepform = schemaOf(Table.KeySchema) === keySchema && due && schemaOf(due.KeySchema) === indexSchema;
-  if (!isStepform)
+  const indexes = (Table.GlobalSecondaryIndexes ?? []).filter(
+    ({ IndexName, KeySchema }) => indexNames.includes(IndexName) && schemaOf(KeySchema) === indexSchema(IndexName),
+  );
+  if (schemaOf(Table.KeySchema) !== keySchema || indexes.length < indexNames.length)
     return [
       {
         what: `Table ${tableName}: it is not a table of Stepform (key ${schemaOf(Table.KeySchema)}).`,
-        todo: 'Restore the whole table with its index "due", and give its name.',
+        todo: 'Restore the whole table with its indexes "due" and "changed", and give its name.',
       },
     ];
   const findings: Finding[] = [];
-  if (Table.TableStatus !== 'ACTIVE' || due.IndexStatus !== 'ACTIVE')
+  const statuses = [Table.TableStatus, ...indexes.map(({ IndexStatus }) => IndexStatus)];
+  if (statuses.some((status) => status !== 'ACTIVE'))
     findings.push({
-      what: `Table ${tableName}: its status is ${Table.TableStatus}, and that of its index ${due.IndexStatus}.`,
+      what: `Table ${tableName}: its status and those of its indexes are ${statuses.join(', ')}.`,
       todo: `aws dynamodb wait table-exists --table-name ${tableName}`,
     });
   const encryptedWith = Table.SSEDescription?.KMSMasterKeyArn;

@@ -31,16 +31,14 @@ const table = (change: object = {}) => ({
     BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' },
     DeletionProtectionEnabled: true,
     SSEDescription: { KMSMasterKeyArn: key },
-    GlobalSecondaryIndexes: [
-      {
-        IndexName: 'due',
-        IndexStatus: 'ACTIVE',
-        KeySchema: [
-          { AttributeName: 'dueShard', KeyType: 'HASH' },
-          { AttributeName: 'dueAt', KeyType: 'RANGE' },
-        ],
-      },
-    ],
+    GlobalSecondaryIndexes: ['due', 'changed'].map((name) => ({
+      IndexName: name,
+      IndexStatus: 'ACTIVE',
+      KeySchema: [
+        { AttributeName: `${name}Shard`, KeyType: 'HASH' },
+        { AttributeName: `${name}At`, KeyType: 'RANGE' },
+      ],
+    })),
     ...change,
   },
 });
@@ -111,7 +109,7 @@ it.each<[string, Record<string, Answer>, RegExp, RegExp]>([
     'another table',
     { DescribeTable: ok(table({ GlobalSecondaryIndexes: [] })) },
     /not a table of Stepform/,
-    /index "due"/,
+    /indexes "due" and "changed"/,
   ],
   [
     'a table that is being restored',

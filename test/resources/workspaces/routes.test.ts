@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { keys } from '#platform/store/keys.ts';
-import { startApi, uniqueName } from '#test/support/api.ts';
+import { actingAs, startApi, uniqueName } from '#test/support/api.ts';
+import { memberHelpers } from '#test/support/members.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 
 const api = await startApi();
@@ -289,5 +290,49 @@ describe('the list of workspaces', () => {
     expect(await search('sort=current-run.created-at&page[size]=1')).toEqual(['zone']);
     const { included } = await list('include=current_run&search[name]=zone');
     expect(included.map(({ id }: Named) => id)).toEqual([run.body.data.id]);
+  });
+});
+
+describe('the list of workspaces by latest change', () => {
+  const workspaces = 'organizations/changing/workspaces';
+  const ids = new Map<string, string>();
+  const newest = async (query = '') => names((await api.get(`${workspaces}?sort=-latest-change-at${query}`)).body.data);
+
+  beforeAll(async () => {
+    await api.post('organizations', { name: 'changing', email: 'a@b.test' });
+    for (const name of ['first', 'second', 'third']) ids.set(name, (await api.post(workspaces, { name })).body.data.id);
+  });
+
+  it('moves a workspace with each new state, not with its settings', async () => {
+    const id = ids.get('first');
+    await api.patch(`workspaces/${ids.get('second')}`, { description: 'changed' });
+    expect(await newest()).toEqual(['third', 'second', 'first']);
+    await api.call('POST', `workspaces/${id}/actions/lock`);
+    const { text, ...state } = stateFile({ resources: [resource('null_resource', 'a', 1)] });
+    await api.post(`workspaces/${id}/state-versions`, { ...state, state: Buffer.from(text).toString('base64') });
+    expect(await newest()).toEqual(['first', 'third', 'second']);
+    expect(await newest('&search[name]=s'), 'with a filter').toEqual(['first', 'second']);
+  });
+
+  it('has pages with totals', async () => {
+    const page = async (n: number) =>
+      (await api.get(`${workspaces}?sort=latest-change-at&page[size]=2&page[number]=${n}`)).body;
+    const [first, second, third] = [await page(1), await page(2), await page(3)];
+    expect([first, second, third].map(({ data }) => names(data))).toEqual([['second', 'third'], ['first'], []]);
+    expect([first, second, third].map(({ meta }) => meta.pagination['total-count'])).toEqual([3, 3, 3]);
+    expect([first, second].map(({ meta }) => meta.pagination['next-page'])).toEqual([2, null]);
+  });
+
+  it('lacks a deleted workspace until it is recovered', async () => {
+    const id = ids.get('third');
+    await api.call('DELETE', `workspaces/${id}`);
+    expect(await newest()).toEqual(['first', 'second']);
+    expect((await api.call('PUT', `recoverable-items/${id?.replace('ws-', 'ri-')}/actions/recover`)).status).toBe(204);
+    expect(await newest()).toEqual(['first', 'third', 'second']);
+  });
+
+  it('shows a member no workspace without a right to read it', async () => {
+    const member = actingAs(api, (await (await memberHelpers()).member('changing')).token);
+    expect((await member.get(`${workspaces}?sort=-latest-change-at`)).body.data).toEqual([]);
   });
 });

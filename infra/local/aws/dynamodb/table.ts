@@ -1,11 +1,12 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import type { Database } from '#infra/local/host/database.ts';
-import { type Attribute, attributeOf, type Item, invalid, itemSize } from './attributes.ts';
+import { packed, unpacked } from '#infra/local/host/packed.ts';
+import { type Attribute, attributeOf, define, type Item, invalid, itemSize } from './attributes.ts';
 import { noteBinary } from './binary.ts';
 
 /**
  * One table in SQLite. Keys are text, which SQLite orders by UTF-8 bytes as DynamoDB does; items are stored in their
- * wire format.
+ * wire format, without the keys, which are columns.
  */
 
 export interface KeySchema {
@@ -34,10 +35,16 @@ export interface Row {
   size: number;
 }
 
-interface StoredRow {
-  item: string;
+/** Key columns of an item, and of an entry of an index. */
+type Column = 'hash' | 'range' | 'item_hash' | 'item_range';
+
+interface StoredRow extends Partial<Record<Column, string>> {
+  item: string | Uint8Array;
   size: number;
 }
+
+/** Attributes that are columns. */
+type Columns = ReadonlyMap<string, Column>;
 
 /** A range of one partition, ordered by sort key. */
 export interface Range {
@@ -55,7 +62,26 @@ export interface Range {
   limit?: number;
 }
 
-const rowOf = ({ item, size }: StoredRow): Row => ({ item: noteBinary(JSON.parse(item), item), size });
+const rowOf = (row: StoredRow, columns: Columns): Row => {
+  const text = unpacked(row.item);
+  const item = JSON.parse(text) as Item;
+  for (const [name, column] of columns) item[name] = { S: row[column] };
+  return { item: noteBinary(item, text), size: row.size };
+};
+
+const storedText = (item: Item, columns: Columns): string => {
+  const others: Item = {};
+  for (const name in item) if (!columns.has(name)) define(others, name, item[name] as Attribute);
+  return JSON.stringify(others);
+};
+
+const columnsOf = ({ hash, range }: KeySchema, [first, second]: [Column, Column]): [string, Column][] =>
+  range === undefined
+    ? [[hash, first]]
+    : [
+        [hash, first],
+        [range, second],
+      ];
 
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
@@ -66,13 +92,15 @@ export class Table {
   readonly description: TableDescription;
   readonly #db: Database;
   readonly #items: string;
+  readonly #columns: Columns;
 
   constructor(db: Database, description: TableDescription) {
     this.#db = db;
     this.description = description;
     this.#items = quoted(`items ${description.name}`);
+    this.#columns = new Map(columnsOf(description.keys, ['hash', 'range']));
     db.define(
-      `CREATE TABLE IF NOT EXISTS ${this.#items} (hash TEXT NOT NULL, range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, UNIQUE (hash, range)) STRICT`,
+      `CREATE TABLE IF NOT EXISTS ${this.#items} (hash TEXT NOT NULL, range TEXT NOT NULL, item ANY NOT NULL, size INTEGER NOT NULL, UNIQUE (hash, range)) STRICT`,
     );
     for (const index of description.indexes) this.#ensureIndex(index);
   }
@@ -83,10 +111,10 @@ export class Table {
   }
 
   get(key: Item): Row | undefined {
-    const row = this.#statement(`SELECT item, size FROM ${this.#items} WHERE hash = ? AND range = ?`).get(
-      ...this.#keyOf(key),
-    ) as StoredRow | undefined;
-    return row && rowOf(row);
+    const row = this.#statement(`SELECT * FROM ${this.#items} WHERE hash = ? AND range = ?`).get(...this.#keyOf(key)) as
+      | StoredRow
+      | undefined;
+    return row && rowOf(row, this.#columns);
   }
 
   /**
@@ -131,8 +159,9 @@ export class Table {
     const order = ['hash', ...columns].map((column) => `${column} ${reverse ? 'DESC' : 'ASC'}`).join(', ');
     const source = index ? this.#indexTable(index) : this.#items;
     yield* this.#rows(
-      `SELECT item, size FROM ${source} WHERE ${conditions.join(' AND ')} ORDER BY ${order}${limit === undefined ? '' : ' LIMIT ?'}`,
+      `SELECT * FROM ${source} WHERE ${conditions.join(' AND ')} ORDER BY ${order}${limit === undefined ? '' : ' LIMIT ?'}`,
       limit === undefined ? parameters : [...parameters, limit],
+      index ? this.#indexColumns(index) : this.#columns,
     );
   }
 
@@ -140,29 +169,37 @@ export class Table {
   *scan(after: Item | undefined): Generator<Row> {
     const condition = after ? 'WHERE (hash, range) > (?, ?)' : '';
     yield* this.#rows(
-      `SELECT item, size FROM ${this.#items} ${condition} ORDER BY hash, range`,
+      `SELECT * FROM ${this.#items} ${condition} ORDER BY hash, range`,
       after ? this.#keyOf(after) : [],
+      this.#columns,
     );
   }
 
-  *#rows(sql: string, parameters: SQLInputValue[]): Generator<Row> {
+  *#rows(sql: string, parameters: SQLInputValue[], columns: Columns): Generator<Row> {
     for (const row of this.#statement(sql).iterate(...parameters)) {
-      yield rowOf(row as unknown as StoredRow);
+      yield rowOf(row as unknown as StoredRow, columns);
     }
   }
 
   #put(item: Item, size: number): void {
-    const text = JSON.stringify(item);
+    const text = storedText(item, this.#columns);
     noteBinary(item, text);
     this.#statement(
       `INSERT INTO ${this.#items} (hash, range, item, size) VALUES (?, ?, ?, ?)
        ON CONFLICT (hash, range) DO UPDATE SET item = excluded.item, size = excluded.size`,
-    ).run(...this.#keyOf(item), text, size);
+    ).run(...this.#keyOf(item), packed(text), size);
   }
 
   #keyOf(item: Item): [string, string] {
     const { hash, range } = this.description.keys;
     return [textOf(item, hash) as string, textOf(item, range) as string];
+  }
+
+  #indexColumns({ keys }: Index): Columns {
+    return new Map([
+      ...columnsOf(keys, ['hash', 'range']),
+      ...columnsOf(this.description.keys, ['item_hash', 'item_range']),
+    ]);
   }
 
   #indexTable({ name }: Index): string {
@@ -175,7 +212,7 @@ export class Table {
     if (this.#statement("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table)) return;
     this.atomically(() => {
       this.#statement(
-        `CREATE TABLE ${quoted(table)} (hash TEXT NOT NULL, range TEXT NOT NULL, item_hash TEXT NOT NULL, item_range TEXT NOT NULL, item TEXT NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (hash, range, item_hash, item_range)) STRICT, WITHOUT ROWID`,
+        `CREATE TABLE ${quoted(table)} (hash TEXT NOT NULL, range TEXT NOT NULL, item_hash TEXT NOT NULL, item_range TEXT NOT NULL, item ANY NOT NULL, size INTEGER NOT NULL, PRIMARY KEY (hash, range, item_hash, item_range)) STRICT, WITHOUT ROWID`,
       ).run();
       for (const { item } of this.scan(undefined)) this.#indexChange(index, undefined, item)?.write();
     });
@@ -196,13 +233,14 @@ export class Table {
       if (fresh)
         this.#statement(
           `INSERT OR REPLACE INTO ${table} (hash, range, item_hash, item_range, item, size) VALUES (?, ?, ?, ?, ?, ?)`,
-        ).run(...fresh.key, fresh.text, fresh.size);
+        ).run(...fresh.key, packed(fresh.text), fresh.size);
     };
     return { units, write };
   }
 
   /** Undefined if the item is not in the index. */
-  #entryOf({ keys, projected }: Index, item: Item | undefined) {
+  #entryOf(index: Index, item: Item | undefined) {
+    const { keys, projected } = index;
     if (!item) return undefined;
     const [hash, range] = [textOf(item, keys.hash), textOf(item, keys.range)];
     if (hash === undefined || range === undefined) return undefined;
@@ -218,7 +256,12 @@ export class Table {
       }),
     );
     const size = itemSize(entry);
-    return { key: [hash, range, ...this.#keyOf(item)], text: JSON.stringify(entry), size, units: writeUnits(size) };
+    return {
+      key: [hash, range, ...this.#keyOf(item)],
+      text: storedText(entry, this.#indexColumns(index)),
+      size,
+      units: writeUnits(size),
+    };
   }
 
   #statement(sql: string): StatementSync {

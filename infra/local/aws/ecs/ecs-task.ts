@@ -6,8 +6,6 @@ import { isPassable } from '#runner/program/terraform/machine.ts';
 /** One task, as stored on disk: the fields of `DescribeTasks`, and the identity of its process. */
 export interface Task {
   arn: string;
-  clusterArn: string;
-  definitionArn: string;
   clientToken?: string;
   startedBy?: string;
   group: string;
@@ -73,25 +71,31 @@ export const isDefinition = (given: string | undefined, arn: string): boolean =>
 export const sameArn = (given: string | undefined, arn: string): boolean =>
   given === arn || (given !== undefined && !given.includes(':') && arn.endsWith(`/${given}`));
 
+/** Cluster and definition of every task. */
+interface Cluster {
+  clusterArn: string;
+  definition: { arn: string; properties: TaskDefinition };
+}
+
 /** The response of `DescribeTasks`. */
-export const describe = (task: Task, definition: TaskDefinition): Record<string, unknown> => ({
+export const describe = (task: Task, { clusterArn, definition }: Cluster): Record<string, unknown> => ({
   taskArn: task.arn,
-  clusterArn: task.clusterArn,
-  taskDefinitionArn: task.definitionArn,
+  clusterArn,
+  taskDefinitionArn: definition.arn,
   group: task.group,
   startedBy: task.startedBy,
   lastStatus: task.lastStatus,
   desiredStatus: task.desiredStatus,
   launchType: 'FARGATE',
-  cpu: definition.Cpu,
-  memory: definition.Memory,
+  cpu: definition.properties.Cpu,
+  memory: definition.properties.Memory,
   version: 1,
   createdAt: new Date(task.createdAt),
   startedAt: task.startedAt === undefined ? undefined : new Date(task.startedAt),
   stoppedAt: task.stoppedAt === undefined ? undefined : new Date(task.stoppedAt),
   stopCode: task.stopCode,
   stoppedReason: task.stoppedReason,
-  containers: definition.ContainerDefinitions.map(({ Name }) => ({
+  containers: definition.properties.ContainerDefinitions.map(({ Name }) => ({
     name: Name,
     taskArn: task.arn,
     lastStatus: task.lastStatus,
@@ -100,5 +104,5 @@ export const describe = (task: Task, definition: TaskDefinition): Record<string,
 });
 
 /** Detail of "ECS Task State Change"; times in ISO 8601. */
-export const eventOf = (task: Task, definition: TaskDefinition): Record<string, unknown> =>
-  JSON.parse(JSON.stringify({ ...describe(task, definition), updatedAt: new Date() })) as Record<string, unknown>;
+export const eventOf = (task: Task, cluster: Cluster): Record<string, unknown> =>
+  JSON.parse(JSON.stringify({ ...describe(task, cluster), updatedAt: new Date() })) as Record<string, unknown>;

@@ -93,7 +93,7 @@ export class Ecs {
       case 'DescribeTasks': {
         const found = (input.tasks as string[]).map((id) => ({ id, task: this.#find(id) }));
         return {
-          tasks: found.flatMap(({ task }) => (task ? [describe(task, this.#options.definition.properties)] : [])),
+          tasks: found.flatMap(({ task }) => (task ? [describe(task, this.#options)] : [])),
           failures: found.flatMap(({ id, task }) => (task ? [] : [{ arn: id, reason: 'MISSING' }])),
         };
       }
@@ -121,15 +121,13 @@ export class Ecs {
     if (input.clientToken !== undefined)
       for (const task of this.#tasks.values())
         if (task.clientToken === input.clientToken)
-          return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
+          return { tasks: [describe(task, this.#options)], failures: [] };
 
     const own = environmentOf(definition.properties, input);
     const waits = this.#admission.isFull;
     const id = randomBytes(16).toString('hex');
     const task: Task = {
       arn: `${clusterArn.replace(':cluster/', ':task/')}/${id}`,
-      clusterArn,
-      definitionArn: definition.arn,
       clientToken: input.clientToken,
       startedBy: input.startedBy,
       group: input.group ?? `family:${definition.id}`,
@@ -145,7 +143,7 @@ export class Ecs {
     writeTask(this.#fileOf(task), task);
     this.#tasks.set(task.arn, task);
     this.#admission.admit(task.arn, () => this.#launch(task, own));
-    return { tasks: [describe(task, this.#options.definition.properties)], failures: [] };
+    return { tasks: [describe(task, this.#options)], failures: [] };
   }
 
   /** @param own variables of the container that differ per task */
@@ -181,7 +179,7 @@ export class Ecs {
       if (this.#admission.withdraw(task.arn)) this.#stopped(task, undefined, 'Task stopped before it was started');
       else this.#terminate(task);
     }
-    return { task: describe(task, this.#options.definition.properties) };
+    return { task: describe(task, this.#options) };
   }
 
   #terminate(task: Task): void {
@@ -225,7 +223,7 @@ export class Ecs {
   }
 
   #emit(task: Task): void {
-    this.#options.onEvent(eventOf(task, this.#options.definition.properties), task.arn);
+    this.#options.onEvent(eventOf(task, this.#options), task.arn);
   }
 
   #find(id: string): Task | undefined {

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Database } from '#infra/local/host/database.ts';
 import { AwsError } from '#infra/local/host/errors.ts';
 
@@ -24,7 +25,7 @@ export interface StoredObject extends Attributes {
 /** Content that can be received: bytes, in pieces. */
 export type Source = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-/** Small content, or the name of a file. */
+/** Small content, deflated if it is shorter than the object, or the name of a file. */
 type Content = Uint8Array | string;
 
 interface Row {
@@ -133,7 +134,10 @@ export class Objects {
    * @throws AwsError if its file is missing or was cut off
    */
   async contentOf({ content, size }: StoredObject, from = 0, length = size): Promise<Buffer | Readable> {
-    if (typeof content !== 'string') return Buffer.from(content.buffer, content.byteOffset + from, length);
+    if (typeof content !== 'string') {
+      const { buffer, byteOffset } = whole(content, size);
+      return Buffer.from(buffer, byteOffset + from, length);
+    }
     const file = await open(join(this.#folder, content)).catch((error: Error) => damaged(content, error.message));
     const { size: actual } = await file.stat();
     if (actual === size && length > 0) return file.createReadStream({ start: from, end: from + length - 1 });
@@ -141,6 +145,14 @@ export class Objects {
     return length === 0 ? Buffer.alloc(0) : damaged(content, `it has ${actual} of ${size} bytes`);
   }
 }
+
+const shortest = (content: Buffer): Uint8Array => {
+  const deflated = deflateRawSync(content);
+  return deflated.length < content.length ? deflated : content;
+};
+
+const whole = (content: Uint8Array, size: number): Uint8Array =>
+  content.length < size ? inflateRawSync(content) : content;
 
 const maxAttributes = 1024;
 
@@ -173,7 +185,7 @@ class Incoming {
   }
 
   async end(): Promise<Content> {
-    if (!this.#file) return Buffer.concat(this.#chunks);
+    if (!this.#file) return shortest(Buffer.concat(this.#chunks));
     await this.#file.close();
     return this.#name;
   }

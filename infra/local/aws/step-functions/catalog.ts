@@ -26,6 +26,10 @@ export interface Retention {
   count: number;
 }
 
+/** One row for each execution: its entry, and its journal once it has ended (journal.ts). */
+export const defineExecutions = (db: Database): void =>
+  db.define('CREATE TABLE IF NOT EXISTS executions (arn TEXT NOT NULL UNIQUE, entry TEXT NOT NULL, journal ANY) STRICT');
+
 /** The list of executions, newest last. */
 export class Catalog {
   readonly #db: Database;
@@ -37,9 +41,9 @@ export class Catalog {
   constructor(db: Database, retention: Retention) {
     this.#db = db;
     this.#retention = retention;
-    db.define('CREATE TABLE IF NOT EXISTS executions (arn TEXT NOT NULL UNIQUE, entry TEXT NOT NULL) STRICT');
-    for (const row of db.statement('SELECT entry FROM executions ORDER BY rowid').iterate()) {
-      const entry = JSON.parse(row.entry as string) as Entry;
+    defineExecutions(db);
+    for (const row of db.statement('SELECT arn, entry FROM executions ORDER BY rowid').iterate()) {
+      const entry = { ...JSON.parse(row.entry as string), executionArn: row.arn } as Entry;
       this.#entries.set(entry.executionArn, entry);
       this.#note(entry);
     }
@@ -57,10 +61,13 @@ export class Catalog {
   /** On disk with the next commit. */
   put(entry: Entry): void {
     this.#entries.set(entry.executionArn, entry);
+    const { executionArn, ...stored } = entry;
     this.#db.write(() =>
       this.#db
-        .statement('INSERT INTO executions VALUES (?, ?) ON CONFLICT (arn) DO UPDATE SET entry = excluded.entry')
-        .run(entry.executionArn, JSON.stringify(entry)),
+        .statement(
+          'INSERT INTO executions (arn, entry) VALUES (?, ?) ON CONFLICT (arn) DO UPDATE SET entry = excluded.entry',
+        )
+        .run(executionArn, JSON.stringify(stored)),
     );
     this.#note(entry);
   }

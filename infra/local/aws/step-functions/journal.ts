@@ -1,6 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Database } from '#infra/local/host/database.ts';
+import { packed, unpacked } from '#infra/local/host/packed.ts';
+import { defineExecutions } from './catalog.ts';
 
 /**
  * A line of an execution's journal: an event of its history, or (with id 0) a fact that only a restart needs. Only the
@@ -20,16 +21,16 @@ export interface Line {
   note?: Record<string, unknown>;
 }
 
-/** The journals of all executions: in parts, and as one deflated text once an execution has ended. */
+/** The journals of all executions: in parts, and as one deflated text beside its entry once an execution has ended. */
 export class Journals {
   readonly #db: Database;
 
   constructor(db: Database) {
     this.#db = db;
     db.define(
-      `CREATE TABLE IF NOT EXISTS journals (arn TEXT NOT NULL, part INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (arn, part)) STRICT, WITHOUT ROWID;
-       CREATE TABLE IF NOT EXISTS ended_journals (arn TEXT NOT NULL UNIQUE, deflated BLOB NOT NULL) STRICT`,
+      'CREATE TABLE IF NOT EXISTS journals (arn TEXT NOT NULL, part INTEGER NOT NULL, lines TEXT NOT NULL, PRIMARY KEY (arn, part)) STRICT, WITHOUT ROWID',
     );
+    defineExecutions(db);
   }
 
   /** Empty if there is none. */
@@ -49,9 +50,9 @@ export class Journals {
 
   /** After the end of an execution: a fifth of the size. */
   compress(arn: string): void {
-    const deflated = deflateRawSync(this.#textOf(arn));
+    const journal = packed(this.#textOf(arn));
     this.#db.write(() => {
-      this.#write('INSERT OR REPLACE INTO ended_journals VALUES (:arn, :deflated)', { arn, deflated });
+      this.#write('UPDATE executions SET journal = :journal WHERE arn = :arn', { arn, journal });
       this.#write('DELETE FROM journals WHERE arn = :arn', { arn });
     });
   }
@@ -59,7 +60,7 @@ export class Journals {
   remove(arn: string): void {
     this.#db.write(() => {
       this.#write('DELETE FROM journals WHERE arn = :arn', { arn });
-      this.#write('DELETE FROM ended_journals WHERE arn = :arn', { arn });
+      this.#write('UPDATE executions SET journal = NULL WHERE arn = :arn', { arn });
     });
   }
 
@@ -78,10 +79,10 @@ export class Journals {
   }
 
   #textOf(arn: string): string {
-    const ended = this.#db.statement('SELECT deflated FROM ended_journals WHERE arn = ?').get(arn);
+    const journal = this.#db.statement('SELECT journal FROM executions WHERE arn = ?').get(arn)?.journal;
     const parts = this.#db.statement('SELECT lines FROM journals WHERE arn = ? ORDER BY part').all(arn);
     return [
-      ended ? inflateRawSync(ended.deflated as Uint8Array).toString() : '',
+      journal ? unpacked(journal as string | Uint8Array) : '',
       ...parts.map(({ lines }) => lines as string),
     ].join('');
   }
