@@ -112,6 +112,18 @@ export const put = async (
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
 
 /**
+ * Replaces an item that counts its versions. False after a concurrent change.
+ * @param item with the version that was read; 0 if there was none
+ */
+export const putNext = (key: Key, item: Item & { version: number }): Promise<boolean> =>
+  put(
+    { ...key, ...item, version: item.version + 1 },
+    item.version === 0
+      ? { condition: 'attribute_not_exists(pk)' }
+      : { condition: 'version = :version', values: { ':version': item.version } },
+  );
+
+/**
  * Returns the whole item after the change by default, or undefined if the condition does not hold. An empty change has
  * no effect, and does not create an item.
  */
