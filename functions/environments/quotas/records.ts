@@ -1,5 +1,6 @@
+import { putNext } from '#platform/store/edits.ts';
 import { keys as shared } from '#platform/store/keys.ts';
-import { get, putNext, updateExisting } from '#platform/store/table.ts';
+import { get, updateExisting } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 

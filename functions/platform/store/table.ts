@@ -55,12 +55,6 @@ export interface Change {
   returnsOld?: boolean;
 }
 
-/** A change that sets these attributes, and removes those that are undefined. */
-export const setOrRemove = (values: Item): Pick<Change, 'set' | 'remove'> => ({
-  set: values,
-  remove: Object.keys(values).filter((name) => values[name] === undefined),
-});
-
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
 
 const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {
@@ -110,18 +104,6 @@ export const put = async (
 
 /** True if the item was created, false if it already exists. */
 export const create = (item: Key & Item): Promise<boolean> => put(item, { condition: 'attribute_not_exists(pk)' });
-
-/**
- * Replaces an item that counts its versions. False after a concurrent change.
- * @param item with the version that was read; 0 if there was none
- */
-export const putNext = (key: Key, item: Item & { version: number }): Promise<boolean> =>
-  put(
-    { ...key, ...item, version: item.version + 1 },
-    item.version === 0
-      ? { condition: 'attribute_not_exists(pk)' }
-      : { condition: 'version = :version', values: { ':version': item.version } },
-  );
 
 /**
  * Returns the whole item after the change by default, or undefined if the condition does not hold. An empty change has

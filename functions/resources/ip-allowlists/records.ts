@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, putNext, remove } from '#platform/store/table.ts';
+import { create, get, remove } from '#platform/store/table.ts';
 
 /**
  * IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read loads and one write

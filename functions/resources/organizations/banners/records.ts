@@ -1,5 +1,6 @@
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, putNext } from '#platform/store/table.ts';
+import { get } from '#platform/store/table.ts';
 
 /** Announcements to all signed-in users (Terraform Enterprise API: admin banners), all in one item, newest first. */
 

@@ -1,5 +1,6 @@
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, putNext } from '#platform/store/table.ts';
+import { get } from '#platform/store/table.ts';
 
 /** Versions of policy engines that the operator added (Terraform Enterprise API: admin OPA and Sentinel versions). */
 
