@@ -98,6 +98,8 @@ export const forbidden = (detail: string): ApiError => apiError(403, 'forbidden'
 /** The resource does not exist, or the caller may not know that it does. */
 export const notFound = (detail?: string): ApiError => apiError(404, 'not found', detail);
 
+export const deletedMeanwhile = (noun: string): ApiError => notFound(`The ${noun} was deleted at the same time.`);
+
 export const conflict = (detail: string, title = 'conflict'): ApiError => apiError(409, title, detail);
 
 /** @param edited last editor and time of the change (UTC, ISO 8601), if known */

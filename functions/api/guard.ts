@@ -3,7 +3,7 @@ import { type Key, keys } from '#platform/store/keys.ts';
 import { batchGet } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Answer } from './answer.ts';
-import { type ApiError, notFound, outdated } from './errors.ts';
+import { type ApiError, deletedMeanwhile, outdated } from './errors.ts';
 import type { ApiRequest } from './request.ts';
 import type { Call } from './route.ts';
 
@@ -54,7 +54,7 @@ export const refusedChange = async (
   error?: ApiError,
 ): Promise<ApiError> => {
   if (current) await checkIfMatch(request, current, noun);
-  return (current && error) ?? notFound(`The ${noun} was deleted at the same time.`);
+  return (current && error) ?? deletedMeanwhile(noun);
 };
 
 /**

@@ -17,7 +17,7 @@ import {
   waitForDrain,
 } from './deliveries.ts';
 import { follows } from './follows.ts';
-import { type ForgeError, mayPass } from './forge-error.ts';
+import { mayPass } from './forge-error.ts';
 import { pullForges } from './forges/pull-forges.ts';
 import {
   commitAt,
@@ -271,7 +271,7 @@ export const handleDelivery = async (
     await finishDelivery(delivery, outcome.message);
   } catch (error) {
     if (error instanceof DrainingError) return waitForDrain(delivery, error.message);
-    const { message, failure } = asForgeError('Version control', error) as ForgeError;
+    const { message, failure } = asForgeError('Version control', error);
     if (!mayPass(error)) {
       await tell({
         level: 'error',

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
-import { conflict, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { conflict, deletedMeanwhile, notFound, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { listLimit } from '#api/list-limit.ts';
 import { list, pageFrom, pageOf, pageSlice, wholeList } from '#api/pagination.ts';
@@ -114,10 +114,8 @@ const update = async (context: Context<OauthClient>): Promise<Answer> => {
   const changes = Object.keys(settings).length > 0;
   const updated = changes ? await withPool(() => updateClient(subject, settings, editor), poolPointer) : subject;
   if (!updated) {
-    const found = await getClient(subject.id);
-    if (!found) throw notFound('The OAuth client was deleted at the same time.');
-    await checkIfMatch(request, found, 'OAuth client');
-    throw conflict('The OAuth client was changed by another request at the same time. Try again.');
+    const error = conflict('The OAuth client was changed by another request at the same time. Try again.');
+    throw await refusedChange(request, 'OAuth client', await getClient(subject.id), error);
   }
   if (issued) {
     const token = await keepToken(updated, issued, issued.account);
@@ -163,7 +161,7 @@ const tokensOfOrganization = async ({ request, subject }: Context<InOrganization
 const updateToken = async ({ request, subject }: Context<OauthToken>): Promise<Answer> => {
   const key = readTokenChange(request);
   const updated = key ? await keepSshKey(subject, key) : subject;
-  if (!updated) throw notFound('The OAuth token was deleted at the same time.');
+  if (!updated) throw deletedMeanwhile('OAuth token');
   return ok(tokenDocument(updated));
 };
 

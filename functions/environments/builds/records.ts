@@ -1,15 +1,6 @@
+import { setOrRemove } from '#platform/store/edits.ts';
 import type { Key } from '#platform/store/keys.ts';
-import {
-  batchGet,
-  create,
-  get,
-  put,
-  query,
-  remove,
-  setOrRemove,
-  update,
-  updateExisting,
-} from '#platform/store/table.ts';
+import { batchGet, create, get, put, query, remove, update, updateExisting } from '#platform/store/table.ts';
 import type { Job } from '../jobs.ts';
 import { keys } from '../keys.ts';
 import type { TemplateResource } from '../templates/plan.ts';

@@ -1,5 +1,6 @@
-import { type Key, keys as shared } from '#platform/store/keys.ts';
-import { get, put, updateExisting } from '#platform/store/table.ts';
+import { putNext } from '#platform/store/edits.ts';
+import { keys as shared } from '#platform/store/keys.ts';
+import { get, updateExisting } from '#platform/store/table.ts';
 import { keys } from '../keys.ts';
 import { listTemplates, type Template } from '../templates/records.ts';
 
@@ -33,13 +34,6 @@ export const repeated = async (write: () => Promise<boolean>): Promise<boolean> 
   return false;
 };
 
-/** False after a concurrent change. */
-const putNext = (key: Key, item: { version: number }): Promise<boolean> =>
-  put(
-    { ...key, ...item, version: item.version + 1 },
-    { condition: 'attribute_not_exists(pk) OR version = :version', values: { ':version': item.version } },
-  );
-
 /** @param allowance undefined removes it */
 export const setQuota = async (
   organization: string,
@@ -66,4 +60,4 @@ export const getLedger = async (userId: string, organization: string): Promise<L
 
 /** False after a concurrent change. */
 export const putLedger = (userId: string, organization: string, ledger: Ledger): Promise<boolean> =>
-  putNext(keys.quotaLedger(userId, organization), ledger);
+  putNext(keys.quotaLedger(userId, organization), { ...ledger });

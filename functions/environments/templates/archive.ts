@@ -53,6 +53,6 @@ export const filesInTar = async (tar: Buffer): Promise<ArchiveFile[]> => {
 export const tarOf = (files: ArchiveFile[]): Buffer =>
   Buffer.concat(tarBlocks(files.map(({ name, content }) => ({ path: name, bytes: content }))));
 
-export const compress = (tar: Buffer): Buffer<ArrayBuffer> => gzipSync(tar) as Buffer<ArrayBuffer>;
+export const compress = (tar: Buffer): Buffer<ArrayBuffer> => gzipSync(tar);
 
 export const decompress = (archive: Buffer): Buffer => gunzipSync(archive, { maxOutputLength: 2 * maxUnpackedBytes });

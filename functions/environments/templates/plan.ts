@@ -107,9 +107,7 @@ const list = (value: unknown): Record<string, unknown>[] => (Array.isArray(value
 const parameterOf = (values: Record<string, unknown>): Parameter => {
   const [validation = {}] = list(values.validation);
   const number = (name: 'min' | 'max') =>
-    validation[`${name}_disabled`] === true || typeof validation[name] !== 'number'
-      ? {}
-      : { [name]: validation[name] as number };
+    validation[`${name}_disabled`] === true || typeof validation[name] !== 'number' ? {} : { [name]: validation[name] };
   return {
     name: text(values.name),
     displayName: text(values.display_name),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { both } from './expressions.ts';
-import type { Change } from './table.ts';
+import type { Key } from './keys.ts';
+import { type Change, put } from './table.ts';
 import { now } from './time.ts';
 
 /** Edits of settings: the last editor and the number of edits, for optimistic locking. */
@@ -37,3 +38,21 @@ export const asEdit = (change: Change, editor: Editor | undefined): Change => {
     values: { ...change.values, ':edit': edited.id, ...(edits ? { ':edits': edits } : {}) },
   };
 };
+
+/** A change that sets these attributes, and removes those that are undefined. */
+export const setOrRemove = (values: Record<string, unknown>): Pick<Change, 'set' | 'remove'> => ({
+  set: values,
+  remove: Object.keys(values).filter((name) => values[name] === undefined),
+});
+
+/**
+ * Replaces an item that counts its versions. False after a concurrent change.
+ * @param item with the version that was read; 0 if there was none
+ */
+export const putNext = (key: Key, item: Record<string, unknown> & { version: number }): Promise<boolean> =>
+  put(
+    { ...key, ...item, version: item.version + 1 },
+    item.version === 0
+      ? { condition: 'attribute_not_exists(pk)' }
+      : { condition: 'version = :version', values: { ':version': item.version } },
+  );

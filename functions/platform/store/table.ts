@@ -55,12 +55,6 @@ export interface Change {
   returnsOld?: boolean;
 }
 
-/** A change that sets these attributes, and removes those that are undefined. */
-export const setOrRemove = (values: Item): Pick<Change, 'set' | 'remove'> => ({
-  set: values,
-  remove: Object.keys(values).filter((name) => values[name] === undefined),
-});
-
 const nonEmpty = <T extends object>(object: T): T | undefined => (Object.keys(object).length ? object : undefined);
 
 const whenTrue = async <T>(write: () => Promise<T>): Promise<T | undefined> => {

@@ -1,6 +1,7 @@
+import { setOrRemove } from '#platform/store/edits.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, queryAll, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
+import { get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn, now } from '#platform/store/time.ts';
 import type { AgentFacts } from '#run/agents.ts';
 

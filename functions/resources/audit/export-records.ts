@@ -1,7 +1,8 @@
 import { dueIn } from '#platform/store/due.ts';
+import { setOrRemove } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
 import { open, seal } from '#platform/store/secrets.ts';
-import { create, get, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
+import { create, get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 
 /** Export of an organization's audit trail to an HTTP endpoint, in numbered batches. */

@@ -1,4 +1,4 @@
-import { conflict, nameTaken, notFound, outdated, unprocessable } from '#api/errors.ts';
+import { conflict, deletedMeanwhile, nameTaken, outdated, unprocessable } from '#api/errors.ts';
 import { checkIfMatch } from '#api/guard.ts';
 import { nameOf } from '#api/naming.ts';
 import type { Call } from '#api/route.ts';
@@ -83,7 +83,7 @@ export const changeLists = async (
   change: (lists: Lists) => Lists,
 ): Promise<Lists> => {
   const [home, { role }] = await Promise.all([getOrganization(organization), principal.standing(organization)]);
-  if (!home || !role) throw notFound('The organization was deleted at the same time.');
+  if (!home || !role) throw deletedMeanwhile('organization');
   const isOwner = isExempt(role, principal.kind === 'user' ? 'user' : 'team');
   const changed = await changeIpAllowlists(
     organization,
@@ -113,7 +113,7 @@ export const changeList = async (
   const { userId } = call.principal;
   const lists = await changeLists(call, organization, (all) => {
     const current = all.find(({ id }) => id === list.id);
-    if (!current) throw notFound('The IP allowlist was deleted at the same time.');
+    if (!current) throw deletedMeanwhile('IP allowlist');
     if (call.request.header('if-match') !== undefined && current.edits !== list.edits) throw outdated('IP allowlist');
     const at = now();
     const changed = {

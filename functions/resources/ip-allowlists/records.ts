@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, put, remove } from '#platform/store/table.ts';
+import { create, get, remove } from '#platform/store/table.ts';
 
 /**
  * IP allowlists of an organization (HCP API: IP allowlists), all in one item, so that one read loads and one write
@@ -87,13 +88,7 @@ export const changeIpAllowlists = async (
     const { version: current, lists: before } = await read(organization);
     const changed = { before, after: change(before), version: current + 1 };
     await prepare(changed);
-    const written = await put(
-      { ...keys.ipAllowlists(organization), version: changed.version, lists: changed.after },
-      current === 0
-        ? { condition: 'attribute_not_exists(pk)' }
-        : { condition: 'version = :version', values: { ':version': current } },
-    );
-    if (written) return changed;
+    if (await putNext(keys.ipAllowlists(organization), { version: current, lists: changed.after })) return changed;
     await sleep(Math.random() * pauseMs * (attempt + 1));
   }
   return undefined;

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
-import { notFound } from '#api/errors.ts';
+import { deletedMeanwhile } from '#api/errors.ts';
 import { checkIfMatch, withEtag } from '#api/guard.ts';
 import { list as listAnswer, pageOf, pageSlice } from '#api/pagination.ts';
 import { type Context, type Route, route } from '#api/route.ts';
@@ -121,7 +121,7 @@ const updateRange = async (context: Context<InList>): Promise<Answer> => {
   const { subject } = context;
   const change = readRangeChange(context.request);
   const list = await changeList(context, subject, ({ ranges }) => {
-    if (!ranges.some(({ id }) => id === subject.id)) throw notFound('The CIDR range was deleted at the same time.');
+    if (!ranges.some(({ id }) => id === subject.id)) throw deletedMeanwhile('CIDR range');
     return {
       ranges: ranges.map((range) => (range.id === subject.id ? { ...range, ...change, updatedAt: now() } : range)),
     };

@@ -22,4 +22,4 @@ const kinds: { [K in NotificationKind | 'auditExport']: (event: Extract<Sent, { 
 };
 
 export const handler = <K extends Sent['kind']>(event: Extract<Sent, { kind: K }>): Promise<void> =>
-  kinds[event.kind as K](event);
+  kinds[event.kind](event);

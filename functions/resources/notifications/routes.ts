@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
-import { ApiError, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { ApiError, deletedMeanwhile, notFound, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -39,8 +39,6 @@ import {
  * Notification configurations of workspaces, projects and teams (HCP API: notification configurations). Webhook URLs
  * are secrets: as in HCP Terraform, only users with permission to change them see them.
  */
-
-const deleted = () => notFound('The notification configuration was deleted at the same time.');
 
 /** Sends a verification request to the destination; e-mail recipients get a verification e-mail. */
 const verify = async (
@@ -160,9 +158,7 @@ const changed = async (
 ): Promise<NotificationConfiguration> => {
   const updated = await updateNotification(subject, change, editor);
   if (updated) return updated;
-  const current = await getNotification(subject.id);
-  if (current) await checkIfMatch(request, current, 'notification configuration');
-  throw deleted();
+  throw await refusedChange(request, 'notification configuration', await getNotification(subject.id));
 };
 
 const update = async (context: Context<FoundNotification>): Promise<Answer> => {
@@ -172,7 +168,7 @@ const update = async (context: Context<FoundNotification>): Promise<Answer> => {
   await checkUsers(subject.organization, change.userIds);
   if (isNews(subject, change)) {
     const token = change.token === undefined ? await openToken(subject) : (change.token ?? undefined);
-    const verification = await verify({ ...subject, ...change } as NotificationConfiguration, token, request);
+    const verification = await verify({ ...subject, ...change }, token, request);
     await keepResponse(subject.id, verification.response);
     checkVerified(verification);
   }
@@ -185,7 +181,7 @@ const verified = async ({ request, subject }: Context<FoundNotification>): Promi
   const verification = await verify(subject, await openToken(subject), request);
   const updated = await keepResponse(subject.id, verification.response);
   checkVerified(verification);
-  if (!updated) throw deleted();
+  if (!updated) throw deletedMeanwhile('notification configuration');
   return updated;
 };
 

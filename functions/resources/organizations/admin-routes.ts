@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { noContent, ok } from '#api/answer.ts';
-import { notFound, unprocessable } from '#api/errors.ts';
+import { deletedMeanwhile, notFound, unprocessable } from '#api/errors.ts';
 import { param } from '#api/finders.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { nameOf } from '#api/naming.ts';
@@ -63,8 +63,6 @@ const otherFields: OtherFields = {
   },
 };
 
-const deleted = () => notFound('The organization was deleted at the same time.');
-
 const update = async (call: Call) => {
   const organization = await find(call);
   const { attributes } = readData(call.request, { 'global-module-sharing': v.nullish(v.boolean()) }, {}, otherFields);
@@ -73,7 +71,7 @@ const update = async (call: Call) => {
     return ok(adminDocument(organization));
   }
   const updated = await shareModules(organization, shares ? 'every organization' : new Set());
-  if (!updated) throw deleted();
+  if (!updated) throw deletedMeanwhile('organization');
   return ok(adminDocument(updated));
 };
 
@@ -96,7 +94,7 @@ const changeConsumers = async (call: Call) => {
     throw unprocessable(`/data/${wrong}/id`, `id: organization ${names[wrong]} ${reason}`);
   }
   const consumers = new Set(named.flatMap((consumer) => consumer?.name ?? []));
-  if (!(await shareModules(organization, consumers))) throw deleted();
+  if (!(await shareModules(organization, consumers))) throw deletedMeanwhile('organization');
   return noContent();
 };
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
-import { conflict, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { conflict, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { noKeys, noStacks, type OtherFields } from '#api/known-attributes.ts';
 import { email, organizationName } from '#api/names.ts';
@@ -233,11 +233,7 @@ const update = async (context: Context<InOrganization>): Promise<Answer> => {
   const changed = changes ? await withPool(() => updateOrganization(subject.record, change, editor)) : subject.record;
   const organization = changed && renames ? await renameOrganization(changed, attributes.name ?? '') : changed;
   if (organization === 'name taken') throw nameTaken();
-  if (!organization) {
-    const current = await getOrganization(subject.organization);
-    if (current) await checkIfMatch(request, current, 'organization');
-    throw notFound('The organization was deleted at the same time.');
-  }
+  if (!organization) throw await refusedChange(request, 'organization', await getOrganization(subject.organization));
   if (change.userTokensEnabled !== undefined) await carryUserTokens(organization);
   if (change.ssoMaxTokenAge !== undefined) await carryTokenAge(organization);
   if (change.maxTtlEnabled !== undefined) await carryTokenLimits(organization);

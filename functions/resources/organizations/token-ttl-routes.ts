@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, ok, type Resource } from '#api/answer.ts';
-import { notFound } from '#api/errors.ts';
+import { deletedMeanwhile } from '#api/errors.ts';
 import type { OtherFields } from '#api/known-attributes.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readData } from '#api/validation.ts';
@@ -83,7 +83,7 @@ const update = async ({ request, subject, principal }: Context<InOrganization>):
     '/data/attributes/token-ttl-policies',
   );
   const updated = await setTokenTtls(subject.record, ttls);
-  if (!updated) throw notFound('The organization was deleted at the same time.');
+  if (!updated) throw deletedMeanwhile('organization');
   await carryTokenLimits(updated);
   return ok(documents(updated));
 };

@@ -1,5 +1,5 @@
 import { type Answer, created, ok, plainText } from '#api/answer.ts';
-import { ApiError, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { ApiError, deletedMeanwhile, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -28,8 +28,6 @@ import { frozen } from './run-policies.ts';
 import { getPolicySets, maxRelated, type PolicySet, relate, toolVersionOf, unrelate } from './set-records.ts';
 
 /** Individually managed policies (HCP API: policies). */
-
-const deleted = () => notFound('The policy was deleted at the same time.');
 
 /** @throws {ApiError} 422 when the set accepts no policy of this kind, or is full */
 const checkTakes = (set: PolicySet, kind: Policy['kind'], pointer: string): void => {
@@ -82,7 +80,7 @@ const withUsedQuery = async (policy: Policy, change: Partial<PolicySettings>): P
 const update = async ({ request, subject }: Context<Policy>): Promise<Answer> => {
   const change = await withUsedQuery(subject, readPolicyChange(request, subject));
   const updated = await updatePolicy(subject, { ...change, ...(await compiledWith(subject, change)) });
-  if (!updated) throw deleted();
+  if (!updated) throw deletedMeanwhile('policy');
   return ok(policyDocument(updated));
 };
 
@@ -128,7 +126,7 @@ const upload = async ({ request, subject }: Context<Policy>): Promise<Answer> =>
   // The body is the policy, so the pointer is to the whole.
   if (error !== undefined) throw unprocessable('/', `The policy does not compile: ${error}`);
   const updated = await updatePolicy(subject, { contentKey, uncompiled });
-  if (!updated) throw deleted();
+  if (!updated) throw deletedMeanwhile('policy');
   return ok(policyDocument(updated));
 };
 

@@ -81,7 +81,7 @@ const leftVersion = (set: PolicySet, { agentEnabled }: { agentEnabled?: boolean 
   set.agentEnabled && agentEnabled === false ? { policyToolVersion: null } : {};
 
 const settingsOf = (attributes: Record<string, unknown>): Partial<PolicySetSettings> =>
-  settingsFrom(attributes, { name: '', ...defaults, ...noPatterns }) as Partial<PolicySetSettings>;
+  settingsFrom(attributes, { name: '', ...defaults, ...noPatterns });
 
 export interface Targets {
   relation: Relation;

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
-import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { deletedMeanwhile, nameTaken, unprocessable } from '#api/errors.ts';
 import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { list, pageOf, pageSlice } from '#api/pagination.ts';
@@ -87,7 +87,7 @@ const connectNew = async <P>(
   try {
     vcsRepo = await connecting.connect(prepared, set.id);
     const connected = await updatePolicySet(set, { vcsRepo }, { userId });
-    if (!connected) throw notFound('The policy set was deleted at the same time.');
+    if (!connected) throw deletedMeanwhile('policy set');
     await connecting.settle(undefined, connected);
     return (await getPolicySet(set.id)) ?? connected;
   } catch (error) {

@@ -1,5 +1,5 @@
 import { type Answer, created, ok } from '#api/answer.ts';
-import { conflict, keyTaken, notFound, unprocessable } from '#api/errors.ts';
+import { conflict, deletedMeanwhile, keyTaken, notFound, unprocessable } from '#api/errors.ts';
 import { versionGuard, withEtag } from '#api/guard.ts';
 import { list, pageFrom, pageOf } from '#api/pagination.ts';
 import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
@@ -40,7 +40,7 @@ const createVersion = async ({ subject }: Context<PolicySet>): Promise<Answer> =
     );
   }
   const version = await createPolicySetVersion(subject);
-  if (!version) throw notFound('The policy set was deleted at the same time.');
+  if (!version) throw deletedMeanwhile('policy set');
   const uploadUrl = await policyUploadUrl(version);
   return created(policySetVersionDocument(version, uploadUrl));
 };

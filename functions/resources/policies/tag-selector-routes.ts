@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type Answer, noContent } from '#api/answer.ts';
-import { conflict, notFound, unprocessable } from '#api/errors.ts';
+import { conflict, deletedMeanwhile, unprocessable } from '#api/errors.ts';
 import type { ApiRequest } from '#api/request.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
@@ -37,7 +37,7 @@ const change =
       if (await changeTagSelectors(set, selectors)) return noContent();
       set = await getPolicySet(set.id);
     }
-    if (!set) throw notFound('The policy set was deleted at the same time.');
+    if (!set) throw deletedMeanwhile('policy set');
     throw conflict('The policy set was changed by other requests at the same time. Try again.');
   };
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { Answer, Resource } from '#api/answer.ts';
-import { notFound } from '#api/errors.ts';
+import { deletedMeanwhile } from '#api/errors.ts';
 import { wholeList } from '#api/pagination.ts';
 import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { readWhole } from '#api/validation.ts';
@@ -25,7 +25,7 @@ const write = async (
     const updated = await updateProject(project, { tags }, editor);
     if (updated) return updated;
   }
-  throw notFound('The project was deleted at the same time.');
+  throw deletedMeanwhile('project');
 };
 
 const adding = (context: Context<Project>): Promise<Project> => {

@@ -54,11 +54,11 @@ const wantedTasks = async ({
   const all = [
     ...own.flatMap(({ id, taskId, stages, enforcementLevel }) => {
       const task = tasks.get(taskId);
-      return task ? [{ stages, attachment: { task, workspaceTaskId: id, enforcementLevel } as Attachment }] : [];
+      return task ? [{ stages, attachment: { task, workspaceTaskId: id, enforcementLevel } }] : [];
     }),
     ...global.map((task) => ({
       stages: task.global.stages,
-      attachment: { task, enforcementLevel: task.global.enforcementLevel } as Attachment,
+      attachment: { task, enforcementLevel: task.global.enforcementLevel },
     })),
   ];
   const byStage = new Map<TaskStage, Map<string, Attachment>>();

@@ -77,7 +77,7 @@ const changeOf = (attributes: Record<string, unknown>, before: readonly Organiza
   const { 'organization-access': access, ...rest } = attributes;
   return {
     ...settingsFrom(rest, { ...defaultTeamSettings, name: '' }),
-    ...(access ? { organizationAccess: accessOf(access as FlagInput, before) } : {}),
+    ...(access ? { organizationAccess: accessOf(access, before) } : {}),
   };
 };
 

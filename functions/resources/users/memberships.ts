@@ -1,7 +1,8 @@
 import type { Role } from '#api/permissions/granted.ts';
+import { setOrRemove } from '#platform/store/edits.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, queryAll, remove, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, queryAll, remove, update, updateExisting } from '#platform/store/table.ts';
 import { type TokenLimits, type TtlPolicies, tokenLimits } from '#resources/organizations/token-ttl-record.ts';
 import type { SlackLink } from '#resources/slack/link-record.ts';
 import { identitiesOf } from './identities.ts';

@@ -1,7 +1,8 @@
+import { setOrRemove } from '#platform/store/edits.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, setOrRemove, update, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, update, updateExisting } from '#platform/store/table.ts';
 import type { User } from './user.ts';
 import { takeFreeUsername } from './usernames.ts';
 

@@ -1,6 +1,6 @@
 import { type Answer, created, noContent, ok, type Resource } from '#api/answer.ts';
 import { nameTaken, notFound, unprocessable } from '#api/errors.ts';
-import { checkIfMatch, editorOf, withEtag } from '#api/guard.ts';
+import { editorOf, refusedChange, withEtag } from '#api/guard.ts';
 import { includable } from '#api/include.ts';
 import { list, type Page, pageOf, pageWith, totalOf } from '#api/pagination.ts';
 import { flag } from '#api/query-parameters.ts';
@@ -82,10 +82,7 @@ const update = async (context: Context<VariableSet>): Promise<Answer> => {
   const { change, targets } = await readVariableSetChange(request, subject);
   const editor = await editorOf(context, subject, 'variable set');
   const updated = Object.keys(change).length ? await updateVariableSet(subject, change, editor) : subject;
-  if (!updated) {
-    await checkIfMatch(request, await again(subject), 'variable set');
-    throw nameTaken();
-  }
+  if (!updated) throw await refusedChange(request, 'variable set', await getVariableSet(subject.id), nameTaken());
   for (const target of targets) await replace(updated, target);
   const latest = targets.length ? await again(updated) : updated;
   return withEtag(ok(await document(context, latest), await included(context, [latest])), latest);

@@ -21,7 +21,7 @@ export const storeEnclosed = async (
     const sha256 = sha256Of(content);
     if (sha256 !== checksums?.[name as Artifact])
       throw new ProtocolError(422, `enclosed.${name}: does not match its checksum`);
-    return { key: objects.artifact(run.id, phase, name as Artifact), content, sha256 };
+    return { key: objects.artifact(run.id, phase, name), content, sha256 };
   });
   if (contents.reduce((sum, { content }) => sum + content.length, 0) > maxEnclosedBytes)
     throw new ProtocolError(422, `enclosed: has more than ${maxEnclosedBytes} bytes in total`);

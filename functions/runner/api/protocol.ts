@@ -22,7 +22,7 @@ export const parse = <S extends v.GenericSchema>(schema: S, event: Event): v.Inf
   const result = v.safeParse(schema, json);
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw new ProtocolError(422, `${v.getDotPath(issue as v.BaseIssue<unknown>) ?? 'body'}: ${issue?.message}`);
+  throw new ProtocolError(422, `${v.getDotPath(issue) ?? 'body'}: ${issue?.message}`);
 };
 
 const answer = (statusCode: number, body: unknown): APIGatewayProxyStructuredResultV2 => ({

@@ -30,7 +30,7 @@ export const usedSchemas = (used: Typed[], schemas: SchemasJson): Record<string,
     result[provider_name] ??= {};
     const provider = result[provider_name];
     provider[kind] ??= {};
-    (provider[kind] as Record<string, unknown>)[type] = schema;
+    provider[kind][type] = schema;
   }
   return result;
 };

@@ -102,5 +102,5 @@ export const readBannerChange = (request: ApiRequest): Partial<BannerValues> => 
   const { attributes } = readData(request, { ...optional, ...schedule }, {}, otherFields);
   const { 'scheduled-publish-at': from, 'scheduled-expire-at': to, timezone: zone, ...rest } = attributes;
   const values = Object.entries({ ...rest, scheduledPublishAt: from, scheduledExpireAt: to, timezone: zone });
-  return Object.fromEntries(values.filter(([, value]) => value !== undefined)) as Partial<BannerValues>;
+  return Object.fromEntries(values.filter(([, value]) => value !== undefined));
 };

@@ -1,5 +1,6 @@
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, put } from '#platform/store/table.ts';
+import { get } from '#platform/store/table.ts';
 
 /** Announcements to all signed-in users (Terraform Enterprise API: admin banners), all in one item, newest first. */
 
@@ -41,13 +42,7 @@ export const changeBanners = async (change: (banners: Banner[]) => Banner[]): Pr
   for (let attempt = 0; attempt < attempts; attempt++) {
     const { version, banners } = (await get<Banners>(keys.banners)) ?? { version: 0, banners: [] };
     const next = change(banners).slice(0, maxBanners);
-    const written = await put(
-      { ...keys.banners, version: version + 1, banners: next },
-      version === 0
-        ? { condition: 'attribute_not_exists(pk)' }
-        : { condition: 'version = :version', values: { ':version': version } },
-    );
-    if (written) return next;
+    if (await putNext(keys.banners, { version, banners: next })) return next;
   }
   return undefined;
 };

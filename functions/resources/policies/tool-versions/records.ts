@@ -1,5 +1,6 @@
+import { putNext } from '#platform/store/edits.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, put } from '#platform/store/table.ts';
+import { get } from '#platform/store/table.ts';
 
 /** Versions of policy engines that the operator added (Terraform Enterprise API: admin OPA and Sentinel versions). */
 
@@ -29,7 +30,8 @@ export interface ToolVersion {
 }
 
 interface ToolVersions {
-  change: number;
+  /** Of this list. */
+  version: number;
   versions: ToolVersion[];
 }
 
@@ -56,15 +58,9 @@ export const changeToolVersions = async (
   work: (versions: ToolVersion[]) => ToolVersion[],
 ): Promise<ToolVersion[] | undefined> => {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const { change, versions } = (await get<ToolVersions>(keys.toolVersions(tool))) ?? { change: 0, versions: [] };
+    const { version, versions } = (await get<ToolVersions>(keys.toolVersions(tool))) ?? { version: 0, versions: [] };
     const next = work(versions);
-    const written = await put(
-      { ...keys.toolVersions(tool), change: change + 1, versions: next },
-      change === 0
-        ? { condition: 'attribute_not_exists(pk)' }
-        : { condition: 'change = :change', values: { ':change': change } },
-    );
-    if (written) return next;
+    if (await putNext(keys.toolVersions(tool), { version, versions: next })) return next;
   }
   return undefined;
 };

@@ -1,5 +1,5 @@
 import { type Answer, created, json, noContent, ok } from '#api/answer.ts';
-import { badRequest, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { badRequest, deletedMeanwhile, nameTaken, notFound, unprocessable } from '#api/errors.ts';
 import { param } from '#api/finders.ts';
 import { ofConsumer } from '#api/permissions/granted.ts';
 import type { ApiRequest } from '#api/request.ts';
@@ -102,7 +102,7 @@ const updating =
     const { changes, noCode: enabled } = readModuleChange(context.request, context.subject);
     let subject: Module | undefined = context.subject;
     if (Object.keys(changes).length > 0) subject = await changeModule(subject, changes);
-    if (!subject) throw notFound('The module was deleted at the same time.');
+    if (!subject) throw deletedMeanwhile('module');
     if (enabled !== undefined) subject = await noCode.enable(subject, enabled);
     return single(noCode)({ ...context, subject });
   };
@@ -149,7 +149,7 @@ const changeVersion = async ({ request, subject }: Context<Module>): Promise<Ans
   const deprecation = readDeprecation(request);
   const version = await foundVersion(subject, param(request, 'moduleVersion'));
   const changed = await deprecate(version, deprecation);
-  if (!changed) throw notFound('The version was deleted at the same time.');
+  if (!changed) throw deletedMeanwhile('version');
   return ok(moduleVersionDocument(changed));
 };
 

@@ -1,5 +1,5 @@
 import { type Answer, created, noContent, ok } from '#api/answer.ts';
-import { badRequest, conflict, forbidden, notFound, unprocessable } from '#api/errors.ts';
+import { badRequest, conflict, deletedMeanwhile, forbidden, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import { listLimit } from '#api/list-limit.ts';
 import { isNamed, keyOfRenamed, nameOf } from '#api/naming.ts';
@@ -83,8 +83,6 @@ const checkUnused = async ({ organization, keyId }: GpgKey): Promise<void> => {
   }
 };
 
-const deletedMeanwhile = () => notFound('The key was deleted at the same time.');
-
 /** A repeat after an interrupted move finds the key in both places. */
 const movedKey = async ({ asciiArmor, keyId }: GpgKey, organization: string): Promise<GpgKey> => {
   const existing = await getGpgKey(organization, keyId);
@@ -105,13 +103,13 @@ const change = async ({ request, subject, principal }: Context<GpgKey>): Promise
   const answer = await withAudit({ request, principal, auditAction: addition, organization }, async () =>
     ok(gpgKeyDocument(await movedKey(subject, organization))),
   );
-  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();
+  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile('key');
   return answer;
 };
 
 const remove = async ({ subject }: Context<GpgKey>): Promise<Answer> => {
   await checkUnused(subject);
-  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile();
+  if (!(await deleteGpgKey(subject))) throw deletedMeanwhile('key');
   return noContent();
 };
 

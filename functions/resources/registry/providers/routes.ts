@@ -1,5 +1,5 @@
 import { type Answer, created, ok } from '#api/answer.ts';
-import { type ApiError, forbidden, nameTaken, notFound, unprocessable } from '#api/errors.ts';
+import { type ApiError, deletedMeanwhile, forbidden, nameTaken, unprocessable } from '#api/errors.ts';
 import { inOrganization, param } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
 import { listLimit } from '#api/list-limit.ts';
@@ -109,7 +109,7 @@ const single = async ({ request, subject, granted }: Context<Provider>): Promise
 
 const change = async (context: Context<Provider>): Promise<Answer> => {
   const subject = await changeProvider(context.subject, readProviderChange(context.request));
-  if (!subject) throw notFound('The provider was deleted at the same time.');
+  if (!subject) throw deletedMeanwhile('provider');
   return single({ ...context, subject });
 };
 
@@ -208,7 +208,7 @@ const listPlatforms = async ({ request, subject, granted }: Context<InProvider>)
 const readPlatform = async ({ subject, granted }: Context<InVersion>): Promise<Answer> => {
   const version = await settle(subject.version);
   const platform = version.platforms[platformName(subject.platform)];
-  if (!platform) throw notFound('The platform was deleted at the same time.');
+  if (!platform) throw deletedMeanwhile('platform');
   return ok(await platformDocument(subject.provider, version, platform, granted));
 };
 

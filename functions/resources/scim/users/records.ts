@@ -1,7 +1,8 @@
+import { setOrRemove } from '#platform/store/edits.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { hashSecret, newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, remove, setOrRemove, updateExisting } from '#platform/store/table.ts';
+import { batchGet, create, get, put, queryAll, remove, updateExisting } from '#platform/store/table.ts';
 import { nowAfter } from '#platform/store/time.ts';
 import { claimName, createNamed, releaseName, type UniqueNames } from '#platform/store/unique-names.ts';
 import type { ScimLink } from '#resources/users/memberships.ts';

@@ -1,5 +1,5 @@
 import { type Answer, created, ok } from '#api/answer.ts';
-import { keyTaken, notFound, unprocessable } from '#api/errors.ts';
+import { deletedMeanwhile, keyTaken, unprocessable } from '#api/errors.ts';
 import { pageFrom } from '#api/pagination.ts';
 import { type Context, noContentAfter, type Route, route } from '#api/route.ts';
 import { createLimited } from '#platform/store/limited.ts';
@@ -35,7 +35,7 @@ const update = async ({ request, subject }: Context<ReservedTagKey>): Promise<An
   const change = readReservedTagKeyChange(request);
   const updated = Object.keys(change).length ? await updateReservedTagKey(subject, change) : subject;
   if (updated === 'name taken') throw keyTaken();
-  if (!updated) throw notFound('The reserved tag key was deleted at the same time.');
+  if (!updated) throw deletedMeanwhile('reserved tag key');
   return ok(reservedTagKeyDocument(updated));
 };
 

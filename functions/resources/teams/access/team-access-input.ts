@@ -105,7 +105,7 @@ const projectGrant = (
   const workspaces = partsFrom(
     access,
     ofWorkspacesBefore,
-    { ...rest, 'workspace-locking': locking } as Nullish<WorkspaceParts>,
+    { ...rest, 'workspace-locking': locking },
     `${pointer}/workspace-access`,
   );
   const project = partsFrom(access, ofProjectBefore, inProject, `${pointer}/project-access`);
