@@ -96,7 +96,8 @@ describe('sign-in to the web page', () => {
     issuer.account = { ...ada, sub: 'owner-at-issuer' };
     const { status, body } = await new Browser().signIn(issuer, api.token);
     expect(status).toBe(200);
-    expect((await accountOf(body.access_token)).id).toBe(api.userId);
+    const own = await accountOf(body.access_token);
+    expect([own.id, own.attributes.email], 'keeps its own address').toEqual([api.userId, 'owner@acme.test']);
     const later = await new Browser().signIn(issuer);
     expect((await accountOf(later.body.access_token)).id).toBe(api.userId);
     issuer.account = { ...ada, sub: 'another-user' };
