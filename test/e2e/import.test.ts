@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { startServer } from './support/run-tasks.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { client, newName, platform as there } from './support/world.ts';
 
@@ -59,11 +60,19 @@ const run = async (of: Client, workspace: Resource, attributes = {}) => {
 const everythingElse = async (project: Resource): Promise<void> => {
   const { network, empty } = workspaces as { network: Resource; empty: Resource };
   const pool = await client.create(at('agent-pools'), 'agent-pools', { name: 'ours' });
-  await client.create(
+  const agents = await client.create(
     at('workspaces'),
     'workspaces',
     { name: 'agents', 'execution-mode': 'agent', 'agent-pool-id': pool.id },
     { project: ref('projects', project.id) },
+  );
+  const { url } = await startServer();
+  const task = await client.create(at('tasks'), 'tasks', { name: 'scan', url, category: 'task' });
+  await client.create(
+    `/workspaces/${agents.id}/tasks`,
+    'workspace-tasks',
+    { 'enforcement-level': 'mandatory', stages: ['pre_apply'] },
+    { task: ref('tasks', task.id) },
   );
   await client.create(`/workspaces/${network.id}/notification-configurations`, 'notification-configurations', {
     name: 'chat',
@@ -200,7 +209,10 @@ it('an import copies everything possible, names the rest, and changes nothing wh
   };
   expect(await stateOf(here, network.id)).toBe(await stateOf(client, workspaces.network?.id));
   expect(network.attributes.locked).toBe(false);
-  expect((await here.get(`${at('workspaces')}/agents`)).attributes['execution-mode']).toBe('agent');
+  const agents = await here.get(`${at('workspaces')}/agents`);
+  expect(agents.attributes['execution-mode']).toBe('agent');
+  const [task] = await here.list(`/workspaces/${agents.id}/tasks`);
+  expect(task?.attributes).toMatchObject({ 'enforcement-level': 'mandatory', stages: ['pre_apply'] });
   const consumers = await here.list(`/workspaces/${network.id}/relationships/remote-state-consumers`);
   expect(consumers.map(({ id }) => id)).toEqual([empty.id]);
   expect(first.out).toContain('+ run trigger empty/network');

@@ -46,6 +46,8 @@ it('lists are a table with headings, JSON, or CSV without formulas', async () =>
   const csv = (await list('--output', 'csv')).out.trim().split('\n');
   expect(csv[0]).toBe('id,status,since,message');
   expect(csv[1]).toMatch(new RegExp(`^${run.id},planned_and_finished,\\d{4}-.*Z,"'=1, ""two"""$`));
+  const all = await stepform('runs', 'list', '--organization', organization, '--limit', '100', '--output', 'csv');
+  expect(all.out).toMatch(new RegExp(`^id,status,since,workspace,message\n(.*\n)*${run.id},[^,]+,[^,]+,${name},`));
   expect((await list('--output', 'table')).out).toMatch(/^ID +STATUS +SINCE +MESSAGE\n/);
   expect(JSON.parse((await list('--output', 'json')).out).data[0].id).toBe(run.id);
   expect(await list('--output', 'yaml')).toMatchObject({
