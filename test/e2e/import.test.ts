@@ -122,6 +122,8 @@ beforeAll(async () => {
   const { network } = workspaces as { network: Resource };
   await client.setVariable(network.id, { key: 'size', value: '2', hcl: true });
   await client.setVariable(network.id, { key: 'secret', value: 'hunter2', sensitive: true });
+  // Terraform has one name for both.
+  await client.create(at('varsets'), 'varsets', { name: 'common-' });
   const set = await client.create(at('varsets'), 'varsets', { name: 'common' });
   await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', { key: 'A', value: 'b', category: 'env' });
   await client.call('POST', `/varsets/${set.id}/relationships/workspaces`, {
@@ -295,7 +297,9 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   const resources = files
     .filter((one) => one.endsWith('.tf'))
     .flatMap((one) => [...read(one).matchAll(/^resource /gm)]);
-  expect([...read('imports.tf').matchAll(/^import \{$/gm)]).toHaveLength(resources.length);
+  const imported = [...read('imports.tf').matchAll(/^ {2}to += (.+)$/gm)].map(([, name]) => name);
+  expect(new Set(imported).size).toBe(resources.length);
+  expect(read('workspaces.tf')).toMatch(/stage"? += "prod"/);
   expect(read('variables.tf')).toContain('  value        = var.network_secret\n');
   const again = await stepform('export', folder, '--organization', organization);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
