@@ -105,6 +105,17 @@ describe('sign-in to the web page', () => {
     const taken = await new Browser().signIn(issuer, api.token);
     expect(taken).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
   });
+
+  it('gives a user without an address the verified one of another identity', async () => {
+    issuer.account = { sub: 'bare' };
+    const { body } = await new Browser().signIn(issuer);
+    for (const verified of [false, true]) {
+      issuer.account = { sub: `at-${verified}`, email: 'bare@example.test', email_verified: verified };
+      await new Browser().signIn(issuer, body.access_token);
+      const { email } = (await accountOf(body.access_token)).attributes;
+      expect([verified, email]).toEqual([verified, verified ? 'bare@example.test' : '']);
+    }
+  });
 });
 
 describe('terraform login', () => {
