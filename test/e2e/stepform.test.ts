@@ -27,6 +27,9 @@ const good = `variable "n" {}
 variable "secret" {
   sensitive = true
 }
+module "part" {
+  source = "./part"
+}
 resource "terraform_data" "a" {
   input = var.n
 }
@@ -111,6 +114,10 @@ beforeAll(() => {
     writeFileSync(join(root, folder, 'cloud.tf'), cloud);
     writeFileSync(join(root, folder, 'main.tf'), main);
   }
+  mkdirSync(join(root, 'good/part'));
+  writeFileSync(join(root, 'good/part/main.tf'), '');
+  writeFileSync(join(root, 'good/ignored.tf'), broken);
+  writeFileSync(join(root, 'good/.terraformignore'), 'ignored.tf\n');
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
