@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { PlatformProcess } from './support/platform.ts';
+import { startServer } from './support/run-tasks.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
 import { client, newName, platform as there } from './support/world.ts';
 
@@ -59,11 +60,19 @@ const run = async (of: Client, workspace: Resource, attributes = {}) => {
 const everythingElse = async (project: Resource): Promise<void> => {
   const { network, empty } = workspaces as { network: Resource; empty: Resource };
   const pool = await client.create(at('agent-pools'), 'agent-pools', { name: 'ours' });
-  await client.create(
+  const agents = await client.create(
     at('workspaces'),
     'workspaces',
     { name: 'agents', 'execution-mode': 'agent', 'agent-pool-id': pool.id },
     { project: ref('projects', project.id) },
+  );
+  const { url } = await startServer();
+  const task = await client.create(at('tasks'), 'tasks', { name: 'scan', url, category: 'task' });
+  await client.create(
+    `/workspaces/${agents.id}/tasks`,
+    'workspace-tasks',
+    { 'enforcement-level': 'mandatory', stages: ['pre_apply'] },
+    { task: ref('tasks', task.id) },
   );
   await client.create(`/workspaces/${network.id}/notification-configurations`, 'notification-configurations', {
     name: 'chat',
@@ -113,6 +122,8 @@ beforeAll(async () => {
   const { network } = workspaces as { network: Resource };
   await client.setVariable(network.id, { key: 'size', value: '2', hcl: true });
   await client.setVariable(network.id, { key: 'secret', value: 'hunter2', sensitive: true });
+  // Terraform has one name for both.
+  await client.create(at('varsets'), 'varsets', { name: 'common-' });
   const set = await client.create(at('varsets'), 'varsets', { name: 'common' });
   await client.create(`/varsets/${set.id}/relationships/vars`, 'vars', { key: 'A', value: 'b', category: 'env' });
   await client.call('POST', `/varsets/${set.id}/relationships/workspaces`, {
@@ -161,7 +172,7 @@ afterAll(async () => {
 
 it('a dry run of an import lists the changes, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('this is a dry run') });
+  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^\d+ to create, .*this is a dry run/) });
   expect(out).toContain('+ workspace network');
   expect(out).toContain('* variable network/terraform/secret: sensitive');
   expect(out).toContain('+ state network: serial');
@@ -200,7 +211,10 @@ it('an import copies everything possible, names the rest, and changes nothing wh
   };
   expect(await stateOf(here, network.id)).toBe(await stateOf(client, workspaces.network?.id));
   expect(network.attributes.locked).toBe(false);
-  expect((await here.get(`${at('workspaces')}/agents`)).attributes['execution-mode']).toBe('agent');
+  const agents = await here.get(`${at('workspaces')}/agents`);
+  expect(agents.attributes['execution-mode']).toBe('agent');
+  const [task] = await here.list(`/workspaces/${agents.id}/tasks`);
+  expect(task?.attributes).toMatchObject({ 'enforcement-level': 'mandatory', stages: ['pre_apply'] });
   const consumers = await here.list(`/workspaces/${network.id}/relationships/remote-state-consumers`);
   expect(consumers.map(({ id }) => id)).toEqual([empty.id]);
   expect(first.out).toContain('+ run trigger empty/network');
@@ -270,6 +284,7 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   });
   expect(out).toContain('* notification network/chat: set token');
   expect(out).toContain('* workspace network: project-remote-state true is not exported');
+  expect(out).not.toContain('null is not exported');
   const formatted = spawnSync('terraform', ['fmt', '-check', '-recursive', '-diff'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: home },
@@ -283,7 +298,9 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   const resources = files
     .filter((one) => one.endsWith('.tf'))
     .flatMap((one) => [...read(one).matchAll(/^resource /gm)]);
-  expect([...read('imports.tf').matchAll(/^import \{$/gm)]).toHaveLength(resources.length);
+  const imported = [...read('imports.tf').matchAll(/^ {2}to += (.+)$/gm)].map(([, name]) => name);
+  expect(new Set(imported).size).toBe(resources.length);
+  expect(read('workspaces.tf')).toMatch(/stage"? += "prod"/);
   expect(read('variables.tf')).toContain('  value        = var.network_secret\n');
   const again = await stepform('export', folder, '--organization', organization);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });

@@ -46,6 +46,8 @@ it('lists are a table with headings, JSON, or CSV without formulas', async () =>
   const csv = (await list('--output', 'csv')).out.trim().split('\n');
   expect(csv[0]).toBe('id,status,since,message');
   expect(csv[1]).toMatch(new RegExp(`^${run.id},planned_and_finished,\\d{4}-.*Z,"'=1, ""two"""$`));
+  const all = await stepform('runs', 'list', '--organization', organization, '--limit', '100', '--output', 'csv');
+  expect(all.out).toMatch(new RegExp(`^id,status,since,workspace,message\n(.*\n)*${run.id},[^,]+,[^,]+,${name},`));
   expect((await list('--output', 'table')).out).toMatch(/^ID +STATUS +SINCE +MESSAGE\n/);
   expect(JSON.parse((await list('--output', 'json')).out).data[0].id).toBe(run.id);
   expect(await list('--output', 'yaml')).toMatchObject({
@@ -121,6 +123,8 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   const listed = await stepform('variables', 'list', '--set', set, '--output', 'csv');
   expect(listed.out).toBe('key,value,kind\nregion,us,terraform\n');
   expect((await stepform('variables', 'list', '--set', set, '-w', name)).code).toBe(exit.usage);
+  const env = await stepform('variables', 'delete', 'region', '--env', '--set', set);
+  expect(env.err).toContain('Environment variable region not found');
   expect((await stepform('variables', 'delete', 'region', '--set', set)).code).toBe(exit.done);
   expect((await stepform('variables', 'delete', 'region', '--set', set)).err).toContain(`variables list --set ${set}`);
   expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.done);
@@ -132,6 +136,7 @@ it('a watch of several runs prefixes each line with its run, and ends with the f
   const good = await startRun(one, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
   const bad = await startRun(other, { 'main.tf': 'resource "terraform_data" "a" {' });
   const { out, code } = await stepform('runs', 'watch', good.id, bad.id);
+  expect(out).toMatch(new RegExp(`${good.id}  Plan \\w+: \\+1 ~0 −0\n`));
   expect(out).toContain(`${good.id}  ended: Applied`);
   expect(out).toContain(`${bad.id}  ended: Plan Errored`);
   expect(code).toBe(exit.errored);
@@ -147,6 +152,8 @@ it('lists users and teams with a permission on a workspace, and the access of on
   expect(who).toContain(`owners,team,${name},owners`);
   const mine = await stepform('access', '--user', email, '--permission', 'state:read', '--output', 'csv');
   expect(mine.out).toContain(`,member,${organization},owners`);
+  const here = await stepform('access', '-w', name, '--user', email, '--output', 'csv');
+  expect(here.out.split('\n')).toEqual([who[0], expect.stringMatching(`,member,${name},owners$`), '']);
   expect(await stepform('access', '--user', 'missing@x.test')).toMatchObject({
     code: exit.notFound,
     err: expect.stringContaining('No member is named missing@x.test'),

@@ -27,6 +27,9 @@ const good = `variable "n" {}
 variable "secret" {
   sensitive = true
 }
+module "part" {
+  source = "./part"
+}
 resource "terraform_data" "a" {
   input = var.n
 }
@@ -111,6 +114,10 @@ beforeAll(() => {
     writeFileSync(join(root, folder, 'cloud.tf'), cloud);
     writeFileSync(join(root, folder, 'main.tf'), main);
   }
+  mkdirSync(join(root, 'good/part'));
+  writeFileSync(join(root, 'good/part/main.tf'), '');
+  writeFileSync(join(root, 'good/ignored.tf'), broken);
+  writeFileSync(join(root, 'good/.terraformignore'), 'ignored.tf\n');
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -148,15 +155,19 @@ it('stepform signs in, starts, watches and confirms a run; scripts get states, o
 
   const waiting = await succeed(['status']);
   expect(waiting).toMatch(new RegExp(`Waiting for you\\n.* {2}${workspace} +Needs Confirmation [^\\n]* First`, 's'));
+  expect(waiting).not.toMatch(new RegExp(`Waiting for others\\n( .*\\n)* {2}${workspace} `));
   const unnamed = await stepform(['runs', 'confirm']);
   expect(unnamed).toMatchObject({ code: exit.usage, err: expect.stringContaining('--workspace <name>') });
   const applied = await stepform(['runs', 'confirm', '-w', workspace, '--watch', '-m', 'Looks good']);
   expect(applied).toMatchObject({ code: exit.done, out: expect.stringContaining('Apply complete!') });
   expect(applied.out).not.toContain('will be created');
   expect((await json(['runs', 'show'])).data.attributes).toMatchObject({ status: 'applied', message: 'First' });
-  expect(await succeed(['runs', 'show'])).toMatch(
+  const shown = await succeed(['runs', 'show']);
+  expect(shown).toMatch(
     new RegExp(`${organization}/${workspace}, queued (just now|\\d+ \\w+ ago) by \\S+ from the command line`),
   );
+  expect(shown, 'an applied run needs no next step').not.toMatch(/\n\n$/);
+  expect(await succeed(['status'])).not.toContain(` ${workspace} `);
   const logs = await succeed(['runs', 'logs']);
   expect(logs).toMatch(/will be created.*Apply complete!/s);
   expect(await succeed(['runs', 'logs', '--phase', 'apply'])).not.toContain('will be created');
@@ -202,7 +213,7 @@ it('stepform prints an errored run as JSON lines, and exits with its code', asyn
   const log = events.filter(({ event }) => event === 'log').map(({ line }) => line);
   expect(log.join('\n')).toContain('Reference to undeclared resource');
   expect(log.join('\n')).not.toContain('\x1b');
-  expect(events.findIndex(({ event }) => event === 'log')).toBeLessThan(
+  expect(events.findLastIndex(({ phase }) => phase === 'plan')).toBeLessThan(
     events.findIndex(({ stage }) => stage === 'Plan'),
   );
   expect(events.find(({ stage }) => stage === 'Plan')).toMatchObject({ state: 'failed' });

@@ -465,6 +465,7 @@ it('a template is deleted once no environment uses it, with its workspace', asyn
   expect((await world.call('GET', path)).status).toBe(404);
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
   expect(await getWorkspace(template.workspaceId)).toBeUndefined();
+  expect((await world.addTemplate({ name: template.name })).name, 'the name is free').toBe(template.name);
 });
 
 it('a template is deleted or an environment created from it, never both, at any call of the creation', async () => {

@@ -55,9 +55,9 @@ describe.concurrent('terraform plan, in a workspace that has resources,', () => 
   });
 
   it('only refreshes, or destroys', async () => {
-    const refreshed = await here.succeed('plan -refresh-only');
+    const refreshed = await here.succeed('plan -refresh-only -var n=left-alone');
     expect(refreshed).toContain('Your infrastructure still matches the configuration.');
-    expect((await runIn(refreshed)).attributes['refresh-only']).toBe(true);
+    expect((await runIn(refreshed)).attributes).toMatchObject({ 'refresh-only': true, 'has-changes': false });
     const destroyed = await here.succeed('plan -destroy');
     expect(destroyed).toContain('Plan: 0 to add, 0 to change, 2 to destroy.');
     expect((await runIn(destroyed)).attributes['is-destroy']).toBe(true);

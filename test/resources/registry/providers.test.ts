@@ -61,6 +61,8 @@ describe('a version of a provider', () => {
     expect(await offered()).toEqual([
       { version: '1.2.0', protocols: ['5.0'], platforms: [{ os: 'linux', arch: 'amd64' }] },
     ]);
+    const { included } = (await api.get(`${path}?include=registry_provider_versions`)).body;
+    expect(included.map(({ id }: { id: string }) => id)).toEqual([version.id]);
     const { body } = await api.get(`${protocol}/1.2.0/download/linux/amd64`);
     expect(body).toMatchObject({ filename, shasum: sha256('binary'), os: 'linux', arch: 'amd64' });
     expect(body.signing_keys.gpg_public_keys).toMatchObject([{ key_id: keyId, ascii_armor: armor }]);

@@ -325,6 +325,7 @@ describe('discovery', () => {
     expect(JSON.stringify(schemas)).not.toContain('null');
     const { attributes } = (await call('GET', `/Schemas/${userSchema}`)).body;
     const [userName] = attributes;
+    expect(attributes).toContainEqual(expect.objectContaining({ name: 'externalId', caseExact: true }));
     expect(userName).toMatchObject({ name: 'userName', required: true, uniqueness: 'server', mutability: 'readWrite' });
     expect((await call('GET', '/Schemas/unknown')).status).toBe(404);
     expect((await call('GET', '/Bulk')).body.schemas).toEqual([errorSchema]);

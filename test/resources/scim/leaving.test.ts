@@ -49,6 +49,18 @@ it('a provisioned user is invited, and becomes a member of the group by the firs
   expect(attributes).toMatchObject({ 'scim-linked': true, 'scim-group-name': group.displayName });
 });
 
+it('another address of a user who never signed in invites its account in place of the former one', async () => {
+  const [email, other] = [`${uniqueName('former')}@acme.test`, `${uniqueName('other')}@acme.test`];
+  const user = await directory.user(email);
+  const operations = [{ op: 'replace', path: 'emails', value: [{ value: other, primary: true }] }];
+  expect((await directory.call('PATCH', `/Users/${user.id}`, { operations })).status).toBe(200);
+  const statuses = async (address: string) => {
+    const { data } = (await api.get(`organizations/acme/organization-memberships?filter[email]=${address}`)).body;
+    return data.map(({ attributes }: { attributes: { status: string } }) => attributes.status);
+  };
+  expect([await statuses(email), await statuses(other)]).toEqual([[], ['invited']]);
+});
+
 describe.each([
   ['active: false', (id: string) => directory.patch(`/Users/${id}`, { op: 'replace', value: { active: false } })],
   ['DELETE', (id: string) => directory.call('DELETE', `/Users/${id}`)],
@@ -99,6 +111,11 @@ it('the audit trail says what ended, and what the user left behind', async () =>
     },
   });
   expect(event.auth.description).toBe('scim-acme');
+  await directory.user('owner@acme.test');
+  const joined = (await eventsOf('join_by_scim')).map(
+    ({ resource }: { resource: { meta: { user_id: string } } }) => resource.meta.user_id,
+  );
+  expect([joined.includes(user.userId), joined.includes(api.userId)], 'the owner was a member').toEqual([true, false]);
   const updates = await eventsOf('update');
   expect(updates.map(({ resource }: { resource: { id: string } }) => resource.id)).toContain(user.id);
 });
@@ -123,6 +140,16 @@ it('a user who left their group while inactive does not return to its team', asy
   const user = await employee();
   await directory.patch(`/Users/${user.id}`, { op: 'replace', path: 'active', value: false });
   await directory.patch(`/Groups/${user.group}`, { op: 'replace', path: 'members', value: [] });
+  await directory.patch(`/Users/${user.id}`, { op: 'replace', path: 'active', value: true });
+  expect((await api.get(`teams/${user.group}`)).body.data.attributes['users-count']).toBe(0);
+});
+
+it('a user who is active again does not return to a team that left the directory', async () => {
+  const user = await employee();
+  await directory.patch(`/Users/${user.id}`, { op: 'replace', path: 'active', value: false });
+  const { keys } = await import('#platform/store/keys.ts');
+  const { update } = await import('#platform/store/table.ts');
+  await update(keys.team(user.group), { remove: ['scim'] });
   await directory.patch(`/Users/${user.id}`, { op: 'replace', path: 'active', value: true });
   expect((await api.get(`teams/${user.group}`)).body.data.attributes['users-count']).toBe(0);
 });

@@ -127,3 +127,9 @@ it('at most one address is the primary one after an addition', () => {
     { value: 'c@b.test', primary: true },
   ]);
 });
+
+it('a path without a filter changes every entry', () => {
+  const draft = { emails: [{ value: 'a@b.test' }, { value: 'c@b.test' }] };
+  const { emails } = patched(userTable, draft, { op: 'replace', path: 'emails.type', value: 'home' });
+  expect(emails).toEqual(draft.emails.map((email) => ({ ...email, type: 'home' })));
+});

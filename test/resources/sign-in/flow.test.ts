@@ -96,13 +96,25 @@ describe('sign-in to the web page', () => {
     issuer.account = { ...ada, sub: 'owner-at-issuer' };
     const { status, body } = await new Browser().signIn(issuer, api.token);
     expect(status).toBe(200);
-    expect((await accountOf(body.access_token)).id).toBe(api.userId);
+    const own = await accountOf(body.access_token);
+    expect([own.id, own.attributes.email], 'keeps its own address').toEqual([api.userId, 'owner@acme.test']);
     const later = await new Browser().signIn(issuer);
     expect((await accountOf(later.body.access_token)).id).toBe(api.userId);
     issuer.account = { ...ada, sub: 'another-user' };
     await new Browser().signIn(issuer);
     const taken = await new Browser().signIn(issuer, api.token);
     expect(taken).toMatchObject({ status: 400, body: { error: 'invalid_grant' } });
+  });
+
+  it('gives a user without an address the verified one of another identity', async () => {
+    issuer.account = { sub: 'bare' };
+    const { body } = await new Browser().signIn(issuer);
+    for (const verified of [false, true]) {
+      issuer.account = { sub: `at-${verified}`, email: 'bare@example.test', email_verified: verified };
+      await new Browser().signIn(issuer, body.access_token);
+      const { email } = (await accountOf(body.access_token)).attributes;
+      expect([verified, email]).toEqual([verified, verified ? 'bare@example.test' : '']);
+    }
   });
 });
 

@@ -19,6 +19,8 @@ interface Entry {
   workspace: Resource<'workspaces'>;
   run: Resource<'runs'> | undefined;
   tone: Tone;
+  /** The user may decide the run. */
+  isDecider: boolean;
   problems: string[];
   lock: string;
 }
@@ -38,6 +40,7 @@ const entryOf = (workspace: Resource<'workspaces'>, included: Resource[]): Entry
     workspace,
     run,
     tone: run ? displayStatus(factsOf(run)).tone : 'neutral',
+    isDecider: run !== undefined && mayDecide(run),
     problems: problemsOf(assessment).map(({ text }) => text),
     lock: lockText(workspace, included),
   };
@@ -59,8 +62,8 @@ const rowWith =
   (entry: Entry): string[] => [`  ${bold(entry.workspace.attributes.name)}`, yellow(text(entry))];
 
 const sections: [title: string, fits: (entry: Entry) => boolean, row: (entry: Entry) => string[]][] = [
-  ['Waiting for you', ({ run, tone }) => tone === 'attention' && run !== undefined && mayDecide(run), runRow],
-  ['Waiting for others', ({ run, tone }) => tone === 'attention' && run !== undefined && !mayDecide(run), runRow],
+  ['Waiting for you', ({ tone, isDecider }) => tone === 'attention' && isDecider, runRow],
+  ['Waiting for others', ({ tone, isDecider }) => tone === 'attention' && !isDecider, runRow],
   ['Failed', ({ tone }) => tone === 'bad', runRow],
   ['Drifted or unhealthy', ({ problems }) => problems.length > 0, rowWith(({ problems }) => problems.join(', '))],
   ['Running', ({ tone }) => tone === 'running' || tone === 'waiting', runRow],

@@ -33,7 +33,7 @@ const natural = new Intl.Collator('en', { numeric: true });
 export const lockText = (workspace: Resource<'workspaces'>, included: Resource[]): string => {
   const { 'locked-at': at, 'locked-reason': reason } = workspace.attributes;
   const holder = included.find(({ id }) => id === related(workspace, 'locked-by'));
-  if (!at || holder?.type === 'runs' || !related(workspace, 'locked-by')?.startsWith('user-')) return '';
+  if (!at || !related(workspace, 'locked-by')?.startsWith('user-')) return '';
   const by = holder ? ` by ${plain(String(holder.attributes.username))}` : '';
   return `locked${by} ${ago(at, Date.now())}${reason ? `: ${plain(reason)}` : ''}`;
 };

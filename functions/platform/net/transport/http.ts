@@ -8,8 +8,8 @@ import { isLoopback } from './plain-http.ts';
  * HTTP by Node's own client: loading `fetch` costs a runner 15 ms before its first call and 3 ms in each later one.
  * `import` of `node:http` would load 40 ms of it too, because an `import` reads every export, including the WebSocket.
  */
-const { Agent, request: plain } = process.getBuiltinModule('node:http');
-const { Agent: SecureAgent, request: secure } = process.getBuiltinModule('node:https');
+const { Agent } = process.getBuiltinModule('node:http');
+const { Agent: SecureAgent, request: begin } = process.getBuiltinModule('node:https');
 
 export interface FileBody {
   file: string;
@@ -66,8 +66,9 @@ export const open = (address: string, call: Call): Promise<http.IncomingMessage>
     const url = new URL(address);
     const { method, headers = {}, body, idleMs = defaultIdleMs, signal, onSent, ca } = call;
     const length = body === undefined ? 0 : body instanceof Uint8Array ? body.length : body.size;
-    const request = (url.protocol === 'https:' ? secure : plain)(url, {
+    const request = begin(url, {
       method,
+      // Decides whether the connection uses TLS.
       agent: agentFor(url),
       signal,
       ca,

@@ -21,10 +21,10 @@ const documentOf = ({ user, active, groups }: Shown, base: string): Document => 
   const content: Content = {
     schemas: [urns.user],
     id,
-    ...(externalId === undefined ? {} : { externalId }),
+    externalId,
     userName,
-    ...(displayName === undefined ? {} : { displayName }),
-    ...(name === undefined ? {} : { name }),
+    displayName,
+    name,
     emails,
     active,
     groups: groups.map((group) => ({

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { keepTls } from '#infra/local/host/tls.ts';
 import { download } from '#platform/net/outbound/download.ts';
-import { pinned, send } from '#platform/net/outbound/send.ts';
+import { pinned, reasonOf, send } from '#platform/net/outbound/send.ts';
 import { hang, startTaskServer, status } from '#test/support/task-server.ts';
 
 process.env.OUTBOUND_ALLOWED_CIDRS = '127.0.0.0/8';
@@ -87,6 +87,8 @@ describe('requests to people’s URLs', () => {
 
   it('fail with the reason when the server has no TLS', async () => {
     await expect(post(server.url.replace('http:', 'https:'))).rejects.toMatchObject(failure('unreachable', 'TLS'));
+    const alert = Object.assign(new Error(), { code: 'ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION' });
+    expect(reasonOf(alert)).toBe('the TLS handshake failed');
   });
 
   it('fail with a message when the server is down', async () => {

@@ -189,8 +189,9 @@ describe('groups in SAML', () => {
   it('have no effect without team management', async () => {
     await setUp(api, { 'team-management-enabled': false });
     await teamOf('group-d');
-    const token = await enter(idp, { nameId: newPerson(), attributes: { MemberOf: ['group-d'] } });
+    const token = await enter(idp, { nameId: newPerson(), attributes: { MemberOf: ['group-d', 'site-admins'] } });
     expect((await api.get('organizations', { token })).body.data).toEqual([]);
+    expect((await api.get('admin/saml-settings', { token })).status).toBe(404);
   });
 });
 

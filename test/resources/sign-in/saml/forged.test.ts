@@ -309,6 +309,7 @@ describe('an assertion', () => {
     ['with an unknown condition', { conditions: '<saml:Condition/>' }, 'unknown condition'],
     ['of a transient name', { format: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' }, 'transient'],
     ['without a name', { nameId: '' }, 'NameID is empty'],
+    ['with a name that is too long', { nameId: 'a'.repeat(257) }, 'more than 256 characters'],
     ['with a second value of a single attribute', { attributes: { Username: ['a', 'b'] } }, 'several values'],
     [
       'with a repeated attribute',
