@@ -33,8 +33,10 @@ const chooseVersion = (changelog: string, requested: string | undefined): string
 
 /** For a tool of the reader's choice; also of what only a build needs, because bundles are made with it. */
 const writeBill = (name: string): void => {
-  const bill = run('npm', 'sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only');
-  writeFileSync(join(folder, name), `${bill}\n`);
+  const bill = JSON.parse(run('npm', 'sbom', '--sbom-format=cyclonedx', '--omit=dev', '--package-lock-only'));
+  // npm writes the name of the folder of the checkout.
+  bill.metadata.component.name = 'stepform';
+  writeFileSync(join(folder, name), `${JSON.stringify(bill, null, 2)}\n`);
 };
 
 /** `sha256sum --check SHA256SUMS` verifies the files. */

@@ -76,8 +76,9 @@ it('leaves a commit, a tag and files that belong together, and pushes nothing', 
   const manifest = JSON.parse(await run('tar', '-xzOf', join(files, 'stepform-7.8.9.tgz'), 'package/package.json'));
   expect(manifest).toMatchObject({ name: 'stepform', version: '7.8.9', publishConfig: { provenance: true } });
   expect(manifest).not.toHaveProperty('private');
-  const { bomFormat, components } = JSON.parse(readFileSync(join(files, 'stepform-7.8.9.cdx.json'), 'utf8'));
+  const { bomFormat, components, metadata } = JSON.parse(readFileSync(join(files, 'stepform-7.8.9.cdx.json'), 'utf8'));
   expect(bomFormat).toBe('CycloneDX');
+  expect(metadata.component).toMatchObject({ name: 'stepform', version: '7.8.9' });
   const names = components.map(({ name }: { name: string }) => name);
   expect(names).toEqual(expect.arrayContaining(['preact', 'tar-stream']));
   expect(names).not.toContain('vitest');

@@ -2,7 +2,7 @@ import type { Field, Guide, Side } from './draw.ts';
 
 /**
  * What to enter where, to connect a service: names of menus, buttons and fields as the documentation of the service has
- * them (infra/docs/connect.md, saml.md, scim.md and notifications.md link it), and those of this project's page.
+ * them, and those of this project's page. The pages say where each name is from, and that none was compared with the screen.
  */
 
 const connection = (provider: string, url: string, api: string, token = 'the token'): Side => ({
@@ -180,6 +180,23 @@ export const guides: Guide[] = [
         { name: 'Attributes & Claims, without a namespace', value: 'Username = user.mailnickname, email = user.mail' },
         { name: 'Attributes & Claims: group claim', value: 'MemberOf' },
         { name: 'Federation Metadata XML', value: 'download it as metadata.xml', from: 3 },
+      ],
+    },
+  },
+  {
+    name: 'saml-keycloak',
+    title: 'SAML with Keycloak',
+    left: saml,
+    right: {
+      title: 'Keycloak admin console',
+      path: ['Clients', 'Create client'],
+      fields: [
+        { name: 'Client type', value: 'SAML' },
+        { name: 'Valid redirect URIs', value: 'ACS', to: 1 },
+        { name: 'Client ID', value: 'entity id', to: 2 },
+        { name: 'Name ID format', value: 'persistent' },
+        { name: 'Sign assertions', value: 'On' },
+        { name: '/realms/<realm>/protocol/saml/descriptor', value: 'save it as metadata.xml', from: 3 },
       ],
     },
   },
