@@ -38,7 +38,7 @@ const entryOf = (workspace: Resource<'workspaces'>, included: Resource[]): Entry
     workspace,
     run,
     tone: run ? displayStatus(factsOf(run)).tone : 'neutral',
-    problems: problemsOf(assessment).map(({ text }) => text),
+    problems: problemsOf(assessment, run).map(({ text }) => text),
     lock: lockText(workspace, included),
   };
 };
