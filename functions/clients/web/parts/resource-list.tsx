@@ -16,7 +16,7 @@ import { OrganizationShell } from './organization-shell.tsx';
 interface Props<View extends Kind> extends OrganizationProps {
   /** The view of one. */
   view: View;
-  /** Shown instead of an empty list, to users who may create one. */
+  /** Shown instead of an empty list, to users with permission to create one. */
   empty?: ComponentChildren;
   /** Shown below the list, to the same users. */
   note?(items: Resource<TypeOf<View>>[]): ComponentChildren;
