@@ -41,7 +41,7 @@ const entryOf = (workspace: Resource<'workspaces'>, included: Resource[]): Entry
     run,
     tone: run ? displayStatus(factsOf(run)).tone : 'neutral',
     isDecider: run !== undefined && mayDecide(run),
-    problems: problemsOf(assessment).map(({ text }) => text),
+    problems: problemsOf(assessment, run).map(({ text }) => text),
     lock: lockText(workspace, included),
   };
 };

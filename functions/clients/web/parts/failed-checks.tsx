@@ -1,8 +1,15 @@
+import type { ComponentChildren } from 'preact';
 import type { Attributes } from '#clients/client/documents.ts';
 import { Notice } from './basics.tsx';
 
+interface Props {
+  checks: Attributes['runs']['failed-checks'];
+  /** The next step. */
+  children?: ComponentChildren;
+}
+
 /** Check blocks that failed, with their messages; nothing without any. */
-export const FailedChecks = ({ checks }: { checks: Attributes['runs']['failed-checks'] }) =>
+export const FailedChecks = ({ checks, children }: Props) =>
   checks.length > 0 && (
     <Notice kind="warn">
       <ul>
@@ -15,5 +22,6 @@ export const FailedChecks = ({ checks }: { checks: Attributes['runs']['failed-ch
           </li>
         ))}
       </ul>
+      {children}
     </Notice>
   );

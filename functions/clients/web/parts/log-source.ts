@@ -15,7 +15,7 @@ const ownUrl = (url: string): string => `${base}${new URL(url).pathname.replace(
 
 interface Read {
   bytes: Uint8Array;
-  /** Of the whole log: of a stored one, and of a growing one of which more is written. */
+  /** Of the whole log: of a stored one, or of a growing one that continues after these bytes. */
   size: number | undefined;
 }
 
@@ -36,7 +36,7 @@ const slowMs = 900;
 class LogReader {
   /** The lines that are read. */
   log: LogText;
-  /** Bytes of a log of which parts are read. */
+  /** Bytes of a log that is read in parts. */
   size: number | undefined;
   /** The whole log, while it is read. */
   whole: LogText | undefined;

@@ -16,9 +16,9 @@ import { OrganizationShell } from './organization-shell.tsx';
 interface Props<View extends Kind> extends OrganizationProps {
   /** The view of one. */
   view: View;
-  /** Shown instead of an empty list. */
+  /** Shown instead of an empty list, to users with permission to create one. */
   empty?: ComponentChildren;
-  /** Shown below the list. */
+  /** Shown below the list, to the same users. */
   note?(items: Resource<TypeOf<View>>[]): ComponentChildren;
   /** An entry that leads to `to`. */
   children(item: Resource<TypeOf<View>>, to: { view: Kind; organization: string; id: string }): VNode;
@@ -35,6 +35,7 @@ export const ResourceList = <View extends Kind>(props: Props<View>) => {
   const { type, noun, create: permission } = kinds[view];
   const nouns = `${noun}s`;
   const title = capitalized(nouns);
+  const mayCreate = may(organization, permission);
   const path = `/organizations/${organization}/${type}`;
   const live = useList<TypeOf<View>>(path, 15_000);
   const submit = async (data: FormData, fields: Values) => {
@@ -48,7 +49,7 @@ export const ResourceList = <View extends Kind>(props: Props<View>) => {
       at={listOf(view)}
       title={title}
       action={
-        may(organization, permission) && (
+        mayCreate && (
           <FormButton text={`New ${noun}`} primary title={`New ${noun}`} submit={`Create ${noun}`} onSubmit={submit}>
             {props.fields}
           </FormButton>
@@ -58,10 +59,14 @@ export const ResourceList = <View extends Kind>(props: Props<View>) => {
       <Loaded live={live} what={nouns}>
         {(items) => (
           <>
-            <List label={title} of={items} none={empty}>
+            <List
+              label={title}
+              of={items}
+              none={mayCreate ? empty : `No ${nouns} that you can see. Ask an owner of ${organization} for access.`}
+            >
               {(item) => children(item, { view, organization, id: item.id })}
             </List>
-            {note?.(items)}
+            {mayCreate && note?.(items)}
           </>
         )}
       </Loaded>

@@ -39,7 +39,7 @@ export const rowOf = (
 export const urgencyOf = ({ group, run, health }: Row): number => {
   if (group === 'attention') return run && mayDecide(run) ? 0 : 1;
   if (group === 'bad') return 2;
-  if (problemsOf(health).length > 0) return 3;
+  if (problemsOf(health, run).length > 0) return 3;
   return group === 'running' ? 4 : 5;
 };
 

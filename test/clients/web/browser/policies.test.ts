@@ -30,7 +30,7 @@ it('a policy check shows the failed rule, its reason, and the override with its 
   await panel.getByText('second', { exact: true }).waitFor();
   await panel.getByText('data.terraform.sizes.deny').waitFor();
   expect(await panel.locator('img').count()).toBe(0);
-  await page.getByText('Policies failed: override them below, or discard the run').waitFor();
+  await page.getByText('Policies failed: override them above, or discard the run').waitFor();
   const override = panel.getByRole('button', { name: 'Override policies' });
   expect(await override.isDisabled()).toBe(true);
   await panel.getByLabel('Reason').fill('agreed with security');

@@ -71,7 +71,7 @@ describe('a growing log', () => {
 });
 
 describe('a log that is read from its end', () => {
-  /** Reads it from a place within: forwards, and backwards what is before, in turn. */
+  /** Reads it from a place within: forwards, and backwards the bytes before, in turn. */
   const fromWithin = (bytes: Uint8Array, begin: number, cuts: number[], turns: boolean[]): LogText => {
     const log = new LogText('plan', begin);
     const points = [...new Set([0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length])];

@@ -1,4 +1,4 @@
-import { read, segment, type Template } from '#clients/web/environments.ts';
+import { read, segment, type Template, useRights } from '#clients/web/environments.ts';
 import { useLive } from '#clients/web/live.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { Ago } from '#clients/web/parts/basics.tsx';
@@ -9,6 +9,7 @@ import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 export const Templates = ({ organization }: OrganizationProps) => {
   const path = `/organizations/${segment(organization)}/templates`;
   const live = useLive(path, () => read<Template[]>(path), 15_000);
+  const rights = useRights(organization);
   return (
     <OrganizationShell organization={organization} at="templates">
       <LiveList
@@ -16,8 +17,14 @@ export const Templates = ({ organization }: OrganizationProps) => {
         what="templates"
         none={
           <>
-            No templates yet. A template is a Terraform configuration from which people start environments of their own.
-            Push one with <code>coder templates push</code>.
+            No templates yet. A template is a Terraform configuration from which people start environments of their own.{' '}
+            {rights.manage ? (
+              <>
+                Push one with <code>coder templates push</code>.
+              </>
+            ) : (
+              `Ask an owner of ${organization} for one.`
+            )}
           </>
         }
       >

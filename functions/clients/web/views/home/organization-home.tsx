@@ -90,7 +90,7 @@ const Sections = ({ rows, runs, parts, organization }: Home & OrganizationProps)
     ['Waiting for you', waitingForReader],
     ['Waiting for others', waitingForOthers],
     ['Failing', rows.filter(({ group }) => group === 'bad')],
-    ['Drifted or unhealthy', rows.filter(({ health }) => problemsOf(health).length > 0)],
+    ['Drifted or unhealthy', rows.filter(({ health, run }) => problemsOf(health, run).length > 0)],
     ['Running', rows.filter(({ group }) => group === 'running')],
     ['Unchanged for 90 days', rows.filter(({ workspace }) => isStale(workspace, now))],
   ];

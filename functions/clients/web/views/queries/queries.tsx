@@ -41,8 +41,14 @@ export const Queries = ({ workspace, organization }: WorkspaceProps) => {
         {({ queries, total }) =>
           queries.length === 0 ? (
             <p class="panel pad soft">
-              No queries yet. Add <code>list</code> blocks to a <code>.tfquery.hcl</code> file of the configuration,
-              then run one here or with <code>terraform query</code>. It needs Terraform 1.14 or newer.
+              No queries yet.
+              {permissions['can-queue-run'] && (
+                <>
+                  {' '}
+                  Add <code>list</code> blocks to a <code>.tfquery.hcl</code> file of the configuration, then run one
+                  here or with <code>terraform query</code>. It needs Terraform 1.14 or newer.
+                </>
+              )}
             </p>
           ) : (
             <>

@@ -164,6 +164,7 @@ const List = ({ resources, workspace, choice, onChoose }: ListProps) => (
           <button type="button" class="link mono break" onClick={() => onChoose(address)}>
             {address}
           </button>
+          {tainted && ' '}
           {tainted && (
             <span class="tag warn" title="The next plan replaces it.">
               tainted

@@ -54,7 +54,7 @@ export const WorkspaceTasks = ({ workspace, organization }: WorkspaceProps) => {
         {({ attached, free }) => (
           <>
             {attached.length === 0 && (
-              <p class="soft">No run tasks yet. Attach one to check runs with your own service.</p>
+              <p class="soft">No run tasks yet.{mayManage && ' Attach one to check runs with your own service.'}</p>
             )}
             <ul class="stack tight">
               {attached.map((task) => (

@@ -97,7 +97,11 @@ export const Queue = ({ organization }: OrganizationProps) => {
           ];
           return (
             <>
-              {queue.open.length === 0 && <p class="soft">No runs in progress. Start one from a workspace.</p>}
+              {queue.open.length === 0 && (
+                <p class="soft">
+                  No runs in progress. Runs start on a workspace’s page, from Terraform, or from a push.
+                </p>
+              )}
               {queue.cut && (
                 <Notice kind="warn">
                   More than {maxListed} runs are queued. Only the latest {maxListed} are shown.

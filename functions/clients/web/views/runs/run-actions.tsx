@@ -156,7 +156,7 @@ export const wordsFor = ({
   }
   if (waitsForOverride(run)) {
     return permissions['can-override-policy-check']
-      ? 'Policies failed: override them below, or discard the run'
+      ? 'Policies failed: override them above, or discard the run'
       : 'Policies failed: waiting for someone with permission to override them';
   }
   const retry = fetchRetry(run);

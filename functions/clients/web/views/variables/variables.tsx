@@ -108,7 +108,7 @@ const Variables = ({ path, load = () => ofPath(path), may, organization, only }:
         {({ variables, setNames }) =>
           variables.length === 0 ? (
             <p class="panel pad soft">
-              <None only={only} />
+              <None only={only} may={may} />
             </p>
           ) : (
             <div class="panel scrolls">
@@ -145,7 +145,8 @@ const sortedByOrigin = ({ variables, setNames }: ViewData) => {
   };
 };
 
-const None = ({ only }: Pick<Props, 'only'>) => {
+const None = ({ only, may }: Pick<Props, 'only' | 'may'>) => {
+  if (!may && !only) return <>No variables yet.</>;
   if (only === 'env') return <>No environment variables yet.</>;
   return only ? (
     <>

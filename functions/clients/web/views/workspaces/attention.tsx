@@ -1,11 +1,12 @@
 import type { Resource } from '#clients/client/client.ts';
-import { problemsOf } from '#clients/client/text/health.ts';
+import { failedChecksOf, problemsOf } from '#clients/client/text/health.ts';
 import { count, exactTime } from '#clients/client/text/time.ts';
 import { clock } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import type { WorkspaceAndRun } from '#clients/web/organization.ts';
 import { Ago, Notice } from '#clients/web/parts/basics.tsx';
 import { ActionButton } from '#clients/web/parts/button.tsx';
+import { FailedChecks } from '#clients/web/parts/failed-checks.tsx';
 import { failedIn, Status, since } from '#clients/web/parts/status.tsx';
 import { change, related } from '#clients/web/session.ts';
 
@@ -35,11 +36,16 @@ export const Attention = ({ workspace, run, health }: Omit<WorkspaceAndRun, 'pro
         </Notice>
       )}
       <DestructionSoon workspace={workspace} />
-      {health && problemsOf(health).length > 0 && (
+      {run && (
+        <FailedChecks checks={failedChecksOf(run, health)}>
+          <a href={hrefOf({ view: 'run', organization, workspace: name, run: run.id })}>See the run</a>
+        </FailedChecks>
+      )}
+      {health && problemsOf(health, undefined).length > 0 && (
         <Notice kind="warn">
           <p>
             <strong>
-              {problemsOf(health)
+              {problemsOf(health, undefined)
                 .map(({ text }) => text)
                 .join(', ')}
               .

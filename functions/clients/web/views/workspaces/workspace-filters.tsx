@@ -49,7 +49,7 @@ export const useWorkspaceFilters = (rows: Row[]) => {
     const text = [attributes.name, attributes.description ?? '', ...tagsOf(row)].join(' ').toLowerCase();
     return (
       (!tag.value || tagsOf(row).includes(tag.value)) &&
-      (!health.value || problemsOf(row.health).some(({ text }) => text === health.value)) &&
+      (!health.value || problemsOf(row.health, row.run).some(({ text }) => text === health.value)) &&
       (!project.value || related(row.workspace, 'project') === project.value) &&
       words.every((word) => text.includes(word))
     );
@@ -79,7 +79,10 @@ export const FilterFields = ({ filters: { search, project, tag, health, order },
       label="Health"
       all="Any health"
       chosen={health}
-      options={optionsOf([health.value, ...rows.flatMap((row) => problemsOf(row.health).map(({ text }) => text))])}
+      options={optionsOf([
+        health.value,
+        ...rows.flatMap((row) => problemsOf(row.health, row.run).map(({ text }) => text)),
+      ])}
     />
     <Filter
       label="Sort"

@@ -47,7 +47,7 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
             {name}
           </a>
           <Tags of={[held && 'locked', owner]} />
-          {problemsOf(health).map(({ text }) => (
+          {problemsOf(health, run).map(({ text }) => (
             <span key={text} class="tag warn">
               {text}
             </span>
@@ -77,7 +77,7 @@ export const WorkspaceLine = ({ workspace, run, health, organization, project, c
           )}
         </span>
         <span class="columns">
-          <span class="meta break">
+          <span class="meta one-line" title={project}>
             {project && (
               <>
                 <span class="visually-hidden">in project </span>
