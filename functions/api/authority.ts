@@ -31,7 +31,7 @@ export interface SharedSubject {
     organization: string;
     projectId: string;
     globalRemoteState: boolean;
-    projectRemoteState: boolean;
+    projectRemoteState?: boolean;
   };
   /** Organizations whose runs may read it as well. */
   consumers?(): Promise<Consumers>;

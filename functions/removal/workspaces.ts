@@ -72,7 +72,7 @@ export const deleteWorkspace = async (
       ...(recoverable ? { recoverableUntil: until } : {}),
       ...dueIn(id, isBusy ? 0 : 60),
     },
-    remove: ['changedShard'],
+    remove: ['changedIn'],
     // A run created after the queue was read has raised the count.
     condition: `attribute_not_exists(deletedAt) AND ${force ? 'attribute_exists(pk)' : 'runCount = :seen'}`,
     ...(force ? {} : { values: { ':seen': runCount } }),

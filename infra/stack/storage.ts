@@ -103,7 +103,7 @@ export class Storage extends Construct implements PlatformStorage {
     });
     table.addGlobalSecondaryIndex({
       indexName: 'changed',
-      partitionKey: { name: 'changedShard', type: dynamodb.AttributeType.STRING },
+      partitionKey: { name: 'changedIn', type: dynamodb.AttributeType.STRING },
       sortKey: { name: 'changedAt', type: dynamodb.AttributeType.STRING },
       projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     });

@@ -71,12 +71,30 @@ export const processorMs = async (pid: number): Promise<number | undefined> => (
 /** Processor time in ms of a process's descendants that have ended. */
 export const endedMs = async (pid: number): Promise<number> => (await timesOf(pid))?.endedMs ?? 0;
 
-/** Processor time in ms of a process and all its descendants. */
-export const treeMs = async (root: number): Promise<number> => {
+/** Processor time in ms of a platform: its own, that of its runner processes, and that of ended commands. */
+export interface Parts {
+  platform: number;
+  runners: number;
+  commands: number;
+}
+
+export const partsMs = async (root: number): Promise<Parts> => {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter((pid) => pid > 0);
   const all = (await Promise.all(pids.map(timesOf))).filter((times) => times !== undefined);
-  const sum = (pid: number): number =>
-    all.filter((times) => times.pid === pid).reduce((ms, times) => ms + times.ownMs + times.endedMs, 0) +
-    all.filter(({ parent }) => parent === pid).reduce((ms, times) => ms + sum(times.pid), 0);
-  return sum(root);
+  const below = (pid: number): Times[] =>
+    all.filter(({ parent }) => parent === pid).flatMap((times) => [times, ...below(times.pid)]);
+  const own = all.filter(({ pid }) => pid === root);
+  const others = below(root);
+  const sum = (of: Times[], part: 'ownMs' | 'endedMs') => of.reduce((ms, times) => ms + times[part], 0);
+  return {
+    platform: sum(own, 'ownMs'),
+    runners: sum(others, 'ownMs'),
+    commands: sum([...own, ...others], 'endedMs'),
+  };
+};
+
+/** Processor time in ms of a process and all its descendants. */
+export const treeMs = async (root: number): Promise<number> => {
+  const { platform, runners, commands } = await partsMs(root);
+  return platform + runners + commands;
 };

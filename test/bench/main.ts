@@ -28,7 +28,8 @@ import { versionControl } from './version-control.ts';
 /**
  * `npm run bench [section …] [--keep]`: prints a table with target, verdict and the value of the last release, and writes
  * `.build/bench.json`. Machines differ and are noisy, so compare ratios, counts and sizes; durations only in one run.
- * `--keep` records the figures as those of this release, in `kept.json`.
+ * `--keep` records the figures as those of this release, in `kept.json`. `BENCH_CHECKOUT`: a folder with the installed
+ * package or another checkout, whose platform is measured.
  */
 const sections: Record<string, Section> = {
   overhead,
@@ -105,7 +106,7 @@ const figures: Measured[] = [];
 for (const [name, section] of Object.entries(sections)) {
   if (requested.length && !requested.includes(name)) continue;
   console.log(`\n${name}: ${section.about}`);
-  const platform = section.needsPlatform ? await PlatformProcess.start() : undefined;
+  const platform = section.needsPlatform ? await PlatformProcess.start({}, process.env.BENCH_CHECKOUT) : undefined;
   try {
     for await (const figure of section.measure(platform?.local)) {
       const measured = { section: name, ...figure };

@@ -4,7 +4,7 @@ import type { TableProperties } from '#infra/local/aws/dynamodb/dynamodb.ts';
 export const productTable = (ref: string): { ref: string; properties: TableProperties } => ({
   ref,
   properties: {
-    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt', 'changedShard', 'changedAt'].map((AttributeName) => ({
+    AttributeDefinitions: ['pk', 'sk', 'dueShard', 'dueAt', 'changedIn', 'changedAt'].map((AttributeName) => ({
       AttributeName,
       AttributeType: 'S',
     })),
@@ -12,11 +12,14 @@ export const productTable = (ref: string): { ref: string; properties: TablePrope
       { AttributeName: 'pk', KeyType: 'HASH' },
       { AttributeName: 'sk', KeyType: 'RANGE' },
     ],
-    GlobalSecondaryIndexes: ['due', 'changed'].map((name) => ({
+    GlobalSecondaryIndexes: [
+      ['due', 'dueShard', 'dueAt'],
+      ['changed', 'changedIn', 'changedAt'],
+    ].map(([name = '', partition = '', sort = '']) => ({
       IndexName: name,
       KeySchema: [
-        { AttributeName: `${name}Shard`, KeyType: 'HASH' },
-        { AttributeName: `${name}At`, KeyType: 'RANGE' },
+        { AttributeName: partition, KeyType: 'HASH' },
+        { AttributeName: sort, KeyType: 'RANGE' },
       ],
       Projection: { ProjectionType: 'KEYS_ONLY' },
     })),

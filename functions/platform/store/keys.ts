@@ -44,7 +44,7 @@ const auditShard = (organization: string, day: string, shard: number): string =>
 
 /**
  * The single table's layout: partition key `pk`, sort key `sk`, and two sparse indexes: `due` (`dueShard`, `dueAt`), and
- * `changed` (`changedShard`, `changedAt`), an organization's workspaces by latest change.
+ * `changed` (`changedIn`, `changedAt`), an organization's workspaces by latest change.
  *
  * | pk | sk | item |
  * |---|---|---|

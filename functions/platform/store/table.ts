@@ -171,6 +171,9 @@ export const remove = async (
   return done !== undefined;
 };
 
+/** Partition and sort key of each index. */
+const indexes = { due: ['dueShard', 'dueAt'], changed: ['changedIn', 'changedAt'] } as const;
+
 export interface Range {
   pk: string;
   /** Prefix of sort keys. */
@@ -182,8 +185,8 @@ export interface Range {
   after?: string;
   limit?: number;
   reverse?: boolean;
-  /** Secondary index: its partition key is `<index>Shard`, its sort key `<index>At`; reads are eventually consistent. */
-  index?: 'due' | 'changed';
+  /** Secondary index; reads are eventually consistent. */
+  index?: keyof typeof indexes;
   consistent?: boolean;
 }
 
@@ -215,8 +218,8 @@ interface Page<T> {
 const page = async <T>(range: Range, start?: Attributes): Promise<Page<T>> => {
   // DynamoDB rejects an empty interval.
   if (range.from !== undefined && range.to !== undefined && range.from > range.to) return { items: [] };
-  const sort = range.index ? `${range.index}At` : 'sk';
-  const names: Record<string, string> = { '#pk': range.index ? `${range.index}Shard` : 'pk' };
+  const [partition, sort] = range.index ? indexes[range.index] : ['pk', 'sk'];
+  const names: Record<string, string> = { '#pk': partition };
   const values: Item = { ':pk': range.pk };
   let condition = '#pk = :pk';
   if (range.prefix !== undefined) {

@@ -99,7 +99,7 @@ export const recover = async (workspace: Recoverable): Promise<void> => {
       autoDestroyActivityDuration: null,
       inheritsAutoDestroy: false,
       updatedAt: now(),
-      changedShard: organization,
+      changedIn: organization,
     },
     remove: [...marks, ...dropped, ...lostKey, ...dueAttributes],
     condition: 'deletedAt = :seen AND attribute_not_exists(isEnding)',

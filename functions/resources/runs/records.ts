@@ -7,18 +7,18 @@ import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, time
 
 type RunItem = Run & Key & Due;
 
-/**
- * Options that an item does not contain while they are off: DynamoDB bills a write by the item's size, and so a new run
- * stays below 1 KB.
- */
-const off = Object.fromEntries(Object.entries(defaultOptions).filter(([, value]) => !value));
+/** Options as JSON, by name: one has a list. */
+const defaults = new Map(Object.entries(defaultOptions).map(([name, value]) => [name, JSON.stringify(value)]));
 
-/** Attributes of a new item. */
+/**
+ * Attributes of a new item, without options that have their default: DynamoDB bills a write by the item's size, and so a
+ * new run stays below 1 KB.
+ */
 export const itemOf = (run: Run): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(run).filter(([name, value]) => !Object.hasOwn(off, name) || value));
+  Object.fromEntries(Object.entries(run).filter(([name, value]) => defaults.get(name) !== JSON.stringify(value)));
 
 /** Every reader of whole items calls this; others name the attributes that they read. */
-export const runOf = <T extends Run>(item: T): T => ({ ...off, ...item });
+export const runOf = <T extends Run>(item: T): T => ({ ...defaultOptions, ...item });
 
 /** The item of a run whose creation came too late has no attributes of a run (lifecycle/queue/places.ts). */
 const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? runOf(item) : undefined);

@@ -50,7 +50,10 @@ const becomeCurrent = async (
   const { id, workspaceId, serial, lineage, md5, runId, userId, uncounted } = version;
   const at = now();
   const change: Change = {
-    set: { state: { id, serial, lineage, md5, sha256, resources, tainted, at }, changedAt: at },
+    set: {
+      state: { id, serial, lineage, md5, sha256, resources, ...(tainted ? { tainted } : {}), at },
+      changedAt: at,
+    },
     names: { '#lock': 'lock' },
   };
   const write = (when: When, add?: Change['add']) =>

@@ -1,15 +1,17 @@
 /** Attributes of a workspace that need not be stored with their default value. */
 interface Omissible {
   engine?: unknown;
+  agentPoolId?: string | null;
   sourceName?: string | null;
   sourceUrl?: string | null;
   applyBeforeMergeEnabled?: boolean;
+  projectRemoteState?: boolean;
   applyBeforeMergeRequirements?: unknown[];
 }
 
 const leftOut = (settings: Omissible): (keyof Omissible)[] => [
-  ...(['engine', 'sourceName', 'sourceUrl'] as const).filter((name) => settings[name] === null),
-  ...(settings.applyBeforeMergeEnabled ? [] : (['applyBeforeMergeEnabled'] as const)),
+  ...(['engine', 'agentPoolId', 'sourceName', 'sourceUrl'] as const).filter((name) => settings[name] === null),
+  ...(['applyBeforeMergeEnabled', 'projectRemoteState'] as const).filter((name) => !settings[name]),
   ...(settings.applyBeforeMergeRequirements?.length ? [] : (['applyBeforeMergeRequirements'] as const)),
 ];
 

@@ -25,7 +25,7 @@ export interface WorkspaceSettings {
   description: string | null;
   executionMode: ExecutionMode;
   /** Pool whose agents carry out its runs; set with execution mode `agent` only. */
-  agentPoolId: string | null;
+  agentPoolId?: string | null;
   /** Engine of its runs; null or absent: the platform's default. */
   engine?: Engine | null;
   /** Version of the engine: exact, a constraint, or `latest`. */
@@ -48,7 +48,7 @@ export interface WorkspaceSettings {
   /** Every workspace of the organization may read the state. */
   globalRemoteState: boolean;
   /** Every workspace of the project may read the state. */
-  projectRemoteState: boolean;
+  projectRemoteState?: boolean;
   assessmentsEnabled: boolean;
   sourceName?: string | null;
   sourceUrl?: string | null;
@@ -226,9 +226,8 @@ export const createWorkspace = async (settings: NewWorkspace): Promise<Workspace
   if (settings.assessmentsEnabled) await startHealthTimer(id);
   const at = now();
   const workspace: Workspace = { ...withoutDefaults(settings), id, createdAt: at, updatedAt: at, runCount: 0 };
-  // Its place in the index of latest changes (lists.ts).
-  const listed = { changedShard: organization, changedAt: at };
-  return (await create({ ...keys.workspace(id), ...workspace, ...listed })) ? workspace : undefined;
+  const item = { ...keys.workspace(id), ...workspace, changedIn: organization, changedAt: at };
+  return (await create(item)) ? workspace : undefined;
 };
 
 export type WorkspaceChange = Partial<

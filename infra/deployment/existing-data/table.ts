@@ -38,14 +38,16 @@ const schemaOf = (keys: KeyElement[]): string =>
   keys.map(({ AttributeName, KeyType }) => `${AttributeName} ${KeyType}`).join(', ');
 
 const keySchema = 'pk HASH, sk RANGE';
-const indexNames = ['due', 'changed'];
-const indexSchema = (name: string): string => `${name}Shard HASH, ${name}At RANGE`;
+const indexSchemas: Record<string, string> = {
+  due: 'dueShard HASH, dueAt RANGE',
+  changed: 'changedIn HASH, changedAt RANGE',
+};
 
 const contentFindings = ({ Table }: Described, { tableName, keyArn }: Expected, command: string): Finding[] => {
   const indexes = (Table.GlobalSecondaryIndexes ?? []).filter(
-    ({ IndexName, KeySchema }) => indexNames.includes(IndexName) && schemaOf(KeySchema) === indexSchema(IndexName),
+    ({ IndexName, KeySchema }) => schemaOf(KeySchema) === indexSchemas[IndexName],
   );
-  if (schemaOf(Table.KeySchema) !== keySchema || indexes.length < indexNames.length)
+  if (schemaOf(Table.KeySchema) !== keySchema || indexes.length < Object.keys(indexSchemas).length)
     return [
       {
         what: `Table ${tableName}: it is not a table of Stepform (key ${schemaOf(Table.KeySchema)}).`,

@@ -65,8 +65,28 @@ export class Database {
     return statement;
   }
 
+  /** `work` with one statement, which is atomic by itself; on disk after `written` or `commit`. */
+  writeOne<T>(work: () => T): T {
+    return this.#write(work);
+  }
+
   /** All statements of `work` or none; on disk after `written` or `commit`. */
   write<T>(work: () => T): T {
+    return this.#write(() => {
+      this.statement('SAVEPOINT one').run();
+      try {
+        const result = work();
+        this.statement('RELEASE one').run();
+        return result;
+      } catch (error) {
+        // SQLite rolls everything back by itself when the disk is full.
+        if (this.#db.isTransaction) this.#db.exec('ROLLBACK TO one; RELEASE one');
+        throw error;
+      }
+    });
+  }
+
+  #write<T>(work: () => T): T {
     const isFirst = !this.#db.isTransaction;
     if (isFirst) {
       this.statement('BEGIN IMMEDIATE').run();
@@ -75,20 +95,14 @@ export class Database {
       this.#waiting.promise.catch(() => {});
       if (this.#sharesTransactions) setImmediate(() => this.#commitLater());
     }
-    this.statement('SAVEPOINT one').run();
-    let result: T;
     try {
-      result = work();
-      this.statement('RELEASE one').run();
+      return work();
     } catch (error) {
-      // SQLite rolls everything back by itself when the disk is full.
       if (!this.#db.isTransaction) this.#end(error as Error);
-      else this.#db.exec('ROLLBACK TO one; RELEASE one');
-      if (isFirst && !this.#sharesTransactions) this.commit();
       throw error;
+    } finally {
+      if (isFirst && !this.#sharesTransactions) this.commit();
     }
-    if (isFirst && !this.#sharesTransactions) this.commit();
-    return result;
   }
 
   /** Notes a part of the data that this transaction changes, e.g. a partition. */

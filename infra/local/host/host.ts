@@ -225,7 +225,7 @@ export class Host {
     const closing = Promise.all([this.#http.close(), this.#environments.close()]);
     const parts = this.#parts as Parts | undefined;
     parts?.events.close();
-    parts?.mail.close();
+    await parts?.mail.close();
     if (!leaveRunners) parts?.ecs.killAll();
     parts?.ecs.close();
     await settled(() => !parts || parts.lambda.active === 0, graceMs);

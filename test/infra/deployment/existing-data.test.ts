@@ -31,12 +31,15 @@ const table = (change: object = {}) => ({
     BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' },
     DeletionProtectionEnabled: true,
     SSEDescription: { KMSMasterKeyArn: key },
-    GlobalSecondaryIndexes: ['due', 'changed'].map((name) => ({
+    GlobalSecondaryIndexes: [
+      ['due', 'dueShard', 'dueAt'],
+      ['changed', 'changedIn', 'changedAt'],
+    ].map(([name, partition, sort]) => ({
       IndexName: name,
       IndexStatus: 'ACTIVE',
       KeySchema: [
-        { AttributeName: `${name}Shard`, KeyType: 'HASH' },
-        { AttributeName: `${name}At`, KeyType: 'RANGE' },
+        { AttributeName: partition, KeyType: 'HASH' },
+        { AttributeName: sort, KeyType: 'RANGE' },
       ],
     })),
     ...change,

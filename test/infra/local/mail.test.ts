@@ -74,7 +74,7 @@ it('a message goes to the mail server', async () => {
   const path = folder();
   const mail = new Mail(path, server.url, []);
   await mail.send(message);
-  mail.close();
+  await mail.close();
   server.close();
   expect(server.received).toContain('RCPT TO:<a@example.com>');
   expect(server.received).toContain('Subject: network: Run errored');
@@ -86,6 +86,6 @@ it('a message that the mail server rejects fails with a retryable error', async 
   const mail = new Mail(folder(), server.url, []);
   await expect(mail.send(message)).rejects.toMatchObject({ name: 'MailServerError', statusCode: 503 });
   await expect(mail.send({})).rejects.toMatchObject({ name: 'BadRequestException' });
-  mail.close();
+  await mail.close();
   server.close();
 });

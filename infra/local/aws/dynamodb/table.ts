@@ -132,7 +132,8 @@ export class Table {
         this.#statement(`DELETE FROM ${this.#items} WHERE hash = ? AND range = ?`).run(...this.#keyOf(before.item));
       for (const change of changes) change?.write();
     };
-    this.atomically(write);
+    if (changes.some(Boolean)) this.atomically(write);
+    else this.#db.writeOne(write);
     return changes.reduce(
       (units, change) => units + (change?.units ?? 0),
       Math.max(1, writeUnits(before?.size ?? 0), writeUnits(size)),
@@ -219,6 +220,15 @@ export class Table {
   }
 
   #indexChange(index: Index, before: Item | undefined, after: Item | undefined) {
+    const { keys, projected } = index;
+    // Most changes of an item leave its entry as it is.
+    if (
+      before &&
+      after &&
+      projected?.length === 0 &&
+      [keys.hash, keys.range].every((name) => textOf(before, name) === textOf(after, name))
+    )
+      return undefined;
     const [old, fresh] = [this.#entryOf(index, before), this.#entryOf(index, after)];
     if (!old && !fresh) return undefined;
     const moves = old && fresh && old.key.some((part, i) => part !== fresh.key[i]);

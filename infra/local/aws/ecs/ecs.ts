@@ -120,8 +120,7 @@ export class Ecs {
     this.#forget();
     if (input.clientToken !== undefined)
       for (const task of this.#tasks.values())
-        if (task.clientToken === input.clientToken)
-          return { tasks: [describe(task, this.#options)], failures: [] };
+        if (task.clientToken === input.clientToken) return { tasks: [describe(task, this.#options)], failures: [] };
 
     const own = environmentOf(definition.properties, input);
     const waits = this.#admission.isFull;

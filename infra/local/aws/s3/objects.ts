@@ -104,7 +104,7 @@ export class Objects {
       const content = await incoming.end();
       const before = this.#row(bucket, key);
       if (before && isNew) throw preconditionFailed();
-      this.#db.write(() =>
+      this.#db.writeOne(() =>
         this.#db
           .statement('INSERT OR REPLACE INTO objects VALUES (?, ?, ?, ?, ?, ?)')
           .run(bucket, key, incoming.size, Date.now(), attributes, content),
@@ -120,7 +120,7 @@ export class Objects {
   async delete(bucket: string, key: string): Promise<void> {
     const before = this.#row(bucket, key);
     if (!before) return;
-    this.#db.write(() => this.#db.statement('DELETE FROM objects WHERE bucket = ? AND key = ?').run(bucket, key));
+    this.#db.writeOne(() => this.#db.statement('DELETE FROM objects WHERE bucket = ? AND key = ?').run(bucket, key));
     await this.#db.written();
     await this.#removeContent(before);
   }

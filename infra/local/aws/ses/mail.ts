@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import { AwsError } from '#infra/local/host/errors.ts';
 import { writePrivately } from '../ssm/secrets.ts';
 
@@ -23,8 +23,8 @@ interface Message {
  */
 export class Mail {
   readonly #folder: string;
-  readonly #transport: Transporter;
-  readonly #toFile: boolean;
+  readonly #smtp: string;
+  #transport: Promise<Transporter> | undefined;
   readonly #senders: Set<string>;
   #sent = 0;
 
@@ -35,11 +35,7 @@ export class Mail {
   constructor(folder: string, smtp: string, senders: string[]) {
     this.#folder = folder;
     this.#senders = new Set(senders);
-    this.#toFile = smtp === '';
-    // Not streamed, so that a message is written atomically.
-    this.#transport = smtp
-      ? createTransport(smtp, {})
-      : (createTransport({ streamTransport: true, buffer: true, newline: 'unix' }) as unknown as Transporter);
+    this.#smtp = smtp;
   }
 
   mayBeSentBy(name: string): boolean {
@@ -55,14 +51,15 @@ export class Mail {
       throw new AwsError('BadRequestException', 'The message lacks its sender, recipient, subject or text.');
     }
     try {
-      const sent = await this.#transport.sendMail({
+      this.#transport ??= transportTo(this.#smtp);
+      const sent = await (await this.#transport).sendMail({
         from,
         to,
         subject: Subject.Data,
         text: Body.Text.Data,
         headers: Object.fromEntries(Headers.map(({ Name, Value }) => [Name, Value])),
       });
-      if (this.#toFile) this.#keep((sent as unknown as { message: Buffer }).message);
+      if (!this.#smtp) this.#keep((sent as unknown as { message: Buffer }).message);
       return { MessageId: String(sent.messageId) };
     } catch (error) {
       throw new AwsError(
@@ -73,8 +70,8 @@ export class Mail {
     }
   }
 
-  close(): void {
-    this.#transport.close();
+  async close(): Promise<void> {
+    (await this.#transport)?.close();
   }
 
   #keep(content: Buffer): void {
@@ -83,3 +80,11 @@ export class Mail {
     writePrivately(join(this.#folder, name), content.toString('utf8'));
   }
 }
+
+/** Loaded with the first message: most platforms send none. */
+const transportTo = async (smtp: string): Promise<Transporter> => {
+  const { createTransport } = await import('nodemailer');
+  if (smtp) return createTransport(smtp, {});
+  // Not streamed, so that a message is written atomically.
+  return createTransport({ streamTransport: true, buffer: true, newline: 'unix' }) as unknown as Transporter;
+};

@@ -28,7 +28,9 @@ export interface Retention {
 
 /** One row for each execution: its entry, and its journal once it has ended (journal.ts). */
 export const defineExecutions = (db: Database): void =>
-  db.define('CREATE TABLE IF NOT EXISTS executions (arn TEXT NOT NULL UNIQUE, entry TEXT NOT NULL, journal ANY) STRICT');
+  db.define(
+    'CREATE TABLE IF NOT EXISTS executions (arn TEXT NOT NULL UNIQUE, entry TEXT NOT NULL, journal ANY) STRICT',
+  );
 
 /** The list of executions, newest last. */
 export class Catalog {
@@ -62,7 +64,7 @@ export class Catalog {
   put(entry: Entry): void {
     this.#entries.set(entry.executionArn, entry);
     const { executionArn, ...stored } = entry;
-    this.#db.write(() =>
+    this.#db.writeOne(() =>
       this.#db
         .statement(
           'INSERT INTO executions (arn, entry) VALUES (?, ?) ON CONFLICT (arn) DO UPDATE SET entry = excluded.entry',
@@ -75,7 +77,7 @@ export class Catalog {
   remove({ executionArn }: Entry): void {
     this.#entries.delete(executionArn);
     this.#ended.delete(executionArn);
-    this.#db.write(() => this.#db.statement('DELETE FROM executions WHERE arn = ?').run(executionArn));
+    this.#db.writeOne(() => this.#db.statement('DELETE FROM executions WHERE arn = ?').run(executionArn));
   }
 
   /**

@@ -75,16 +75,15 @@ export class Journals {
   }
 
   #write(sql: string, values: Record<string, SQLInputValue>): void {
-    this.#db.write(() => this.#db.statement(sql).run(values));
+    this.#db.writeOne(() => this.#db.statement(sql).run(values));
   }
 
   #textOf(arn: string): string {
     const journal = this.#db.statement('SELECT journal FROM executions WHERE arn = ?').get(arn)?.journal;
     const parts = this.#db.statement('SELECT lines FROM journals WHERE arn = ? ORDER BY part').all(arn);
-    return [
-      journal ? unpacked(journal as string | Uint8Array) : '',
-      ...parts.map(({ lines }) => lines as string),
-    ].join('');
+    return [journal ? unpacked(journal as string | Uint8Array) : '', ...parts.map(({ lines }) => lines as string)].join(
+      '',
+    );
   }
 }
 
