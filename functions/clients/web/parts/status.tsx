@@ -24,10 +24,16 @@ export const Status = ({ run, failed }: { run: Resource<'runs'>; failed?: string
 export const failedIn = ({ attributes }: Resource<'runs'>): string =>
   attributes.status === 'errored' ? `#${failedFragment}` : '';
 
-/** Why a run failed, in one line of a list; nothing for other runs. */
+const problemOf = ({ attributes }: Resource<'runs'>): string | null | undefined => {
+  if (attributes.status === 'errored') return attributes['end-reason'];
+  const [check] = attributes['failed-checks'];
+  return check && `${check.address}: ${check.message}`;
+};
+
+/** Why a run failed, or the first check that failed in it, in one line of a list; nothing for other runs. */
 export const FailureReason = ({ run }: { run: Resource<'runs'> }) => {
-  const { status, 'end-reason': reason } = run.attributes;
-  return status === 'errored' && reason ? (
+  const reason = problemOf(run);
+  return reason ? (
     <span class="one-line failure" title={reason}>
       {reason}
     </span>
