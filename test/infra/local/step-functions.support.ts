@@ -223,7 +223,8 @@ export const cutAfter = (dataDir: string, count: number, name = 'run-1'): void =
 
 /** Number of executions with a journal. */
 export const countJournals = ({ database }: Bench): number =>
-  database.statement('SELECT arn FROM journals UNION SELECT arn FROM executions WHERE journal IS NOT NULL').all().length;
+  database.statement('SELECT arn FROM journals UNION SELECT arn FROM executions WHERE journal IS NOT NULL').all()
+    .length;
 
 /** A second process on the state after a kill -9 of the first, at the same time. */
 export const restart = (bench: Bench, definition: object, answer?: Answer): Bench =>
