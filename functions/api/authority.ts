@@ -30,7 +30,7 @@ export interface SharedSubject {
     id: string;
     organization: string;
     projectId: string;
-    globalRemoteState: boolean;
+    globalRemoteState?: boolean;
     projectRemoteState?: boolean;
   };
   /** Organizations whose runs may read it as well. */

@@ -92,9 +92,3 @@ export const partsMs = async (root: number): Promise<Parts> => {
     commands: sum([...own, ...others], 'endedMs'),
   };
 };
-
-/** Processor time in ms of a process and all its descendants. */
-export const treeMs = async (root: number): Promise<number> => {
-  const { platform, runners, commands } = await partsMs(root);
-  return platform + runners + commands;
-};

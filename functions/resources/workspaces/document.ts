@@ -111,7 +111,7 @@ const execution = (workspace: Workspace) => ({
 });
 
 const state = (workspace: Workspace) => ({
-  'global-remote-state': workspace.globalRemoteState,
+  'global-remote-state': workspace.globalRemoteState ?? false,
   'project-remote-state': workspace.projectRemoteState ?? false,
   'resource-count': workspace.state?.resources ?? 0,
   /** Not in HCP's API: resources that the next plan replaces. */

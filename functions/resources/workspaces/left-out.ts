@@ -5,13 +5,16 @@ interface Omissible {
   sourceName?: string | null;
   sourceUrl?: string | null;
   applyBeforeMergeEnabled?: boolean;
+  globalRemoteState?: boolean;
   projectRemoteState?: boolean;
   applyBeforeMergeRequirements?: unknown[];
 }
 
 const leftOut = (settings: Omissible): (keyof Omissible)[] => [
   ...(['engine', 'agentPoolId', 'sourceName', 'sourceUrl'] as const).filter((name) => settings[name] === null),
-  ...(['applyBeforeMergeEnabled', 'projectRemoteState'] as const).filter((name) => !settings[name]),
+  ...(['applyBeforeMergeEnabled', 'globalRemoteState', 'projectRemoteState'] as const).filter(
+    (name) => !settings[name],
+  ),
   ...(settings.applyBeforeMergeRequirements?.length ? [] : (['applyBeforeMergeRequirements'] as const)),
 ];
 

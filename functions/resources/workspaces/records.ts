@@ -46,7 +46,7 @@ export interface WorkspaceSettings {
   triggerPrefixes: string[];
   triggerPatterns: string[];
   /** Every workspace of the organization may read the state. */
-  globalRemoteState: boolean;
+  globalRemoteState?: boolean;
   /** Every workspace of the project may read the state. */
   projectRemoteState?: boolean;
   assessmentsEnabled: boolean;
