@@ -76,8 +76,8 @@ describe('bundles', () => {
     // With every forge's API, and zip files; they start after a push, when no request waits for them.
     FetchCommit: 384 * 1024,
     VersionControlEvent: 384 * 1024,
-    // With the pages, compressed.
-    Docs: 512 * 1024,
+    // With the pages, compressed, and their pictures.
+    Docs: 640 * 1024,
     // With a parser, signatures and encryption of XML, for sign-ins alone.
     Saml: 512 * 1024,
   };

@@ -9,7 +9,7 @@ import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { Tag } from '#resources/projects/tags.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 import type { Engine } from '#run/engine.ts';
-import type { Execution, ExecutionMode } from '#run/execution-mode.ts';
+import type { ExecutionMode } from '#run/execution-mode.ts';
 import type { HealthResult } from '#run/health-record.ts';
 import { startAutoDestroyTimer } from './auto-destroy.ts';
 import { startHealthTimer } from './health-timer.ts';
@@ -284,19 +284,6 @@ export const updateWorkspace = async (
   if (moved || change.tags) await reindex(workspace, updated);
   return updated;
 };
-
-/** Copies the project's execution mode to a workspace that inherits it. @throws {AgentPoolGoneError} */
-export const inheritExecution = (
-  { id, agentPoolId: from }: Workspace,
-  { executionMode, agentPoolId }: Execution,
-): Promise<Workspace | undefined> =>
-  withPoolUse(id, { from, to: agentPoolId }, () =>
-    update<Workspace>(keys.workspace(id), {
-      set: { executionMode, agentPoolId, updatedAt: now() },
-      condition: 'inheritsExecutionMode = :true AND attribute_not_exists(deletedAt)',
-      values: { ':true': true },
-    }),
-  );
 
 /** Increments the count of a newly created resource. */
 export const countOne = async (
