@@ -86,15 +86,31 @@ class Running implements Stoppable {
 const firstSignal = 128;
 const lastSignal = 192;
 
-/** @throws {PhaseError} if the room's command was not started */
+/** The room could not be created, so the command was not started. */
+class NoRoomError extends PhaseError {}
+
+/** @throws {NoRoomError} */
 const codeOf = (code: number | null, errors: Buffer): number | null => {
   const why = /^(unshare|setpriv): .*/m.exec(errors.toString('utf8'))?.[0];
   if (code === notMade || (why && code !== 0))
-    throw new PhaseError(
+    throw new NoRoomError(
       `The room for Terraform could not be created: ${why ?? errors.toString('utf8').trim()}. Correct this on the machine, or ` +
         'start the platform or agent with STEPFORM_ROOMS=none to run without rooms (see the documentation on security).',
     );
   return code !== null && code > firstSignal && code <= lastSignal ? null : code;
+};
+
+const moreTries = 2;
+
+/** Tries again without a room: one of the machine's mounts may have ended while the room was created. */
+const tryAgain = async <T>(perform: () => Promise<T>): Promise<T> => {
+  for (let left = moreTries; ; left -= 1) {
+    try {
+      return await perform();
+    } catch (error) {
+      if (!(error instanceof NoRoomError) || left === 0) throw error;
+    }
+  }
 };
 
 /** Resolves when the output contains the sign, when the process ends, or after a time limit. */
@@ -131,7 +147,10 @@ export const killEverything = async (): Promise<void> => {
  * Resolves when the process has ended, its output is read and none of its child processes is left.
  * @throws {InterruptedError} if a stop was requested before it started
  */
-export const run = async (command: Command, control: Control): Promise<ProcessResult> => {
+export const run = (command: Command, control: Control): Promise<ProcessResult> =>
+  tryAgain(() => runOnce(command, control));
+
+const runOnce = async (command: Command, control: Control): Promise<ProcessResult> => {
   if (control.cause) throw new InterruptedError('interrupted before it was started');
   const one = new Running(command);
   const { folder, owner } = command.user;
@@ -161,7 +180,10 @@ export const run = async (command: Command, control: Control): Promise<ProcessRe
  * @returns standard output of a short command
  * @throws {Error} with all output, if it fails or takes too long
  */
-export const outputOf = async (command: Omit<Command, 'output'>, timeoutMs: number): Promise<string> => {
+export const outputOf = (command: Omit<Command, 'output'>, timeoutMs: number): Promise<string> =>
+  tryAgain(() => outputOnce(command, timeoutMs));
+
+const outputOnce = async (command: Omit<Command, 'output'>, timeoutMs: number): Promise<string> => {
   const chunks: Buffer[] = [];
   const one = new Running({ ...command, output: (bytes) => void chunks.push(bytes) });
   const timer = setTimeout(() => one.kill(), timeoutMs);

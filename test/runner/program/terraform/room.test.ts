@@ -13,7 +13,7 @@ import {
 import { totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Control } from '#runner/program/control.ts';
 import { outputOf, run } from '#runner/program/terraform/process.ts';
 import { environmentScript } from '#runner/program/terraform/room.ts';
@@ -100,6 +100,24 @@ describe.runIf(isRoot)('in a room', () => {
     expect(await sh('ls /tmp/stepform-a /var/tmp/stepform-a /dev/shm/stepform-a 2>/dev/null; echo done')).toBe(
       'done\n',
     );
+  });
+
+  it('a command starts although a mount of the machine ends while its room is created', async () => {
+    const { sh, plan } = scene();
+    const place = mkdtempSync('/var/lib/stepform-mount-');
+    chmodSync(place, 0o755);
+    execFileSync('mount', ['-t', 'tmpfs', 'none', place]);
+    const { room } = plan;
+    if (!room) throw new Error('no room');
+    const command = room.command.bind(room);
+    vi.spyOn(room, 'command').mockImplementationOnce((...all) => {
+      const made = command(...all);
+      execFileSync('umount', [place]);
+      rmSync(place, { recursive: true });
+      return made;
+    });
+    expect(await sh('echo begun')).toBe('begun\n');
+    expect(existsSync(place)).toBe(false);
   });
 
   it('a command finds all mounts of the machine read-only', async () => {
