@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Document } from '#clients/client/client.ts';
 import { count } from '#clients/client/text/time.ts';
+import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
@@ -9,6 +10,7 @@ import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { call, content } from '#clients/web/session.ts';
+import explorerStyle from '#clients/web/style/explorer.css' with { type: 'text' };
 import {
   columns,
   headingOf,
@@ -25,6 +27,8 @@ import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
 
 /** Queries over all workspaces of an organization: versions, providers, modules, resources. */
+
+addStyle(explorerStyle);
 
 const size = 50;
 
