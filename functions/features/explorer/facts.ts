@@ -195,7 +195,9 @@ export const refreshFacts = async (
       const ofState = isState || !current ? await factsOfState(workspace) : current;
       const next: Facts = {
         ...ofState,
-        ...(run?.isOver ? { run: { id: run.id, status: run.status, display: run.display, appliedAt: run.appliedAt } } : {}),
+        ...(run?.isOver
+          ? { run: { id: run.id, status: run.status, display: run.display, appliedAt: run.appliedAt } }
+          : {}),
       };
       facts.set(workspace.id, next);
       await noteFacts(organization, next);

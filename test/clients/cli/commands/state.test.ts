@@ -49,7 +49,7 @@ const printed = async (...args: string[]): Promise<string> => {
 
 it('outputs are shown in a line each, a certificate by the number of its lines', async () => {
   expect(stripVTControlCharacters(await printed()).split('\n')).toEqual([
-    expect.stringMatching(/^address = "10\.0\.0\.1[^\x1b]*"$/),
+    expect.stringMatching(/^address = "10\.0\.0\.1.*"$/),
     'certificate = (21 lines)',
     expect.stringMatching(/^large = \(.* MB, shown by name\)$/),
     'ports = [80,443]',

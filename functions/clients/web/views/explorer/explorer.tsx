@@ -231,7 +231,8 @@ const Cell = ({ field, row, organization }: CellProps) => {
     );
   }
   if (field.endsWith('_at')) return <Ago at={String(value)} />;
-  if (field === 'current_run_display') return <RunStatusOf name={String(value)} row={row} organization={organization} />;
+  if (field === 'current_run_display')
+    return <RunStatusOf name={String(value)} row={row} organization={organization} />;
   if (field === 'tags') return <TagList tags={String(value).split(', ').map(readableTag)} />;
   return (
     <span class="cut" title={String(value)}>
