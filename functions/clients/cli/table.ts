@@ -49,7 +49,7 @@ export interface Listing<T> {
   none: string;
 }
 
-/** What is shown of a text of several lines, such as a certificate or a key; undefined for others. */
+/** The number of lines of a text of several, such as a certificate or a key; undefined for others. */
 export const linesOf = (text: string): string | undefined => {
   const lines = text.trimEnd().split('\n').length;
   return lines > 1 ? dim(`(${lines} lines)`) : undefined;

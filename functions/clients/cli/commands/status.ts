@@ -32,7 +32,7 @@ const read = async (client: Client, organization: string): Promise<{ data: Resou
     10_000,
   );
 
-/** Rows of policy sets whose newest version was rejected. None for users who may not read policies. */
+/** Rows of policy sets whose newest version was rejected. None for users without permission to read policies. */
 const rejectedPolicies = async (client: Client, organization: string): Promise<string[][]> => {
   const path = `/organizations/${encodeURIComponent(organization)}/policy-sets?include=newest_version`;
   try {

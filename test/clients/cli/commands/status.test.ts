@@ -55,7 +55,7 @@ it('policies that were rejected are named with the reason', async () => {
   expect(text).not.toContain('buckets');
 });
 
-it.each([403, 404])('users who may not read policies (%i) see their workspaces', async (status) => {
+it.each([403, 404])('users without permission to read policies (%i) see their workspaces', async (status) => {
   const text = await printed(Response.json({ errors: [{ status: String(status), title: 'no' }] }, { status }));
   expect(text).toContain('All well in 1 workspace.');
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { related } from '#clients/client/client.ts';
+import { type Resource, related } from '#clients/client/client.ts';
 import { newName, resources } from '#test/e2e/support/world.ts';
 import { archive } from '#test/support/policies.ts';
 import { type ForgeServer, startForge } from '#test/version-control/support/forge-server.ts';
@@ -179,7 +179,18 @@ it('the runs of a commit are listed by workspace, also by keyboard', async () =>
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Discard' }).waitFor();
   expect(page.url()).toContain(`/workspaces/${names[0]}/runs/`);
-  await page.goBack();
+  // A list of runs names the pull request of a commit.
+  await page.route(/\/workspaces\/ws-[^/]+\/runs\?/, async (route) => {
+    const response = await route.fetch();
+    const { included, ...body } = await response.json();
+    const pulled = included.map((one: Resource) =>
+      one.type === 'ingress-attributes' ? { ...one, attributes: { ...one.attributes, 'pull-request-number': 7 } } : one,
+    );
+    await route.fulfill({ response, json: { ...body, included: pulled } });
+  });
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await page.getByText('PR #7').waitFor();
+  await page.goto(new URL(posted().target_url).pathname);
   await waiting.first().waitFor();
   await page.goto(`/app/${organization}/commits/acme/fleet/${'c'.repeat(40)}`);
   await page.getByText('No runs for this commit').waitFor();
