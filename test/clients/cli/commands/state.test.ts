@@ -1,10 +1,14 @@
+import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, expect, it, vi } from 'vitest';
 import { parse } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { Session } from '#clients/cli/session.ts';
+import { maxStateBytes } from '#run/limits.ts';
 
-/** What `stepform state outputs` prints. */
+/** What `stepform state outputs` prints, and what `state push` refuses. */
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -31,16 +35,21 @@ const stored: Record<string, object> = {
   ...Object.fromEntries(outputs.map((one) => [`/api/v2/state-version-outputs/${one.id}`, one])),
 };
 
-const printed = async (...args: string[]): Promise<string> => {
+const printed = async (...args: string[]): Promise<string> => perform('outputs', ...args);
+
+const perform = async (...args: string[]): Promise<string> => {
   vi.stubEnv('TFE_ADDRESS', 'https://tfe.example');
   vi.stubEnv('TFE_TOKEN', 'of-env');
-  vi.stubGlobal('fetch', async (url: string) => Response.json({ data: stored[new URL(url).pathname] }));
+  vi.stubGlobal(
+    'fetch',
+    vi.fn(async (url: string) => Response.json({ data: stored[new URL(url).pathname] })),
+  );
   let text = '';
   vi.spyOn(process.stdout, 'write').mockImplementation((part) => {
     text += part;
     return true;
   });
-  const match = findCommand(['state', 'outputs', ...args, '--organization', 'acme', '--workspace', 'net']);
+  const match = findCommand(['state', ...args, '--organization', 'acme', '--workspace', 'net']);
   if (!match) throw new Error('no command');
   const call = parse(match.command, match.rest);
   await match.command.run(call, new Session({ text: (name) => call.text(name) }));
@@ -61,4 +70,18 @@ it('outputs are shown in a line each, a certificate by the number of its lines',
 it('an output is printed whole by its name, and in JSON', async () => {
   expect(await printed('certificate')).toBe(`${certificate}\n`);
   expect(JSON.parse(await printed('--json')).data[1].attributes.value).toBe(certificate);
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'stepform-states-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+it.each([
+  ['too large', maxStateBytes + 1, /has 67.* MB; a state has at most/],
+  ['not JSON', 10, /a\.tfstate is not JSON: /],
+])('a file that is %s is refused before anything is sent', async (_, bytes, message) => {
+  const file = join(folder, 'a.tfstate');
+  writeFileSync(file, '');
+  truncateSync(file, bytes);
+  await expect(perform('push', file)).rejects.toMatchObject({ exitCode: 2, message: expect.stringMatching(message) });
+  expect(vi.mocked(fetch)).not.toHaveBeenCalled();
 });
