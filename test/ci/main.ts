@@ -55,7 +55,7 @@ const runBeside = async (): Promise<void> => {
   await parts.run({ name: 'clients', command: npm('clients', '--', 'go-tfe', 'quick') });
   // Runs while calls, runners and the platform fail, then an audit.
   await parts.run({ name: 'chaos', command: npm('chaos', '--', '--minutes', '1', '--seed', '20') });
-  // Runs pass an upgrade from the commit before.
+  // Runs pass an upgrade from the last release, or from the commit before if there is none.
   await parts.run({ name: 'upgrade', command: npm('upgrade') });
   await runTests({
     name: 'changed files alone',

@@ -14,9 +14,10 @@ import { isRoot, newSharedFolder, sharedFolder } from '../e2e/support/shared-fol
 import { functionsOfBoth, halfUpgraded } from './half-upgraded.ts';
 
 /**
- * `npm run upgrade -- [--from COMMIT] [--seed N]`: runs pass an upgrade from the commit before. They begin on the former
- * version; then a random half of the functions is the former version and the rest is this one; then the other way round;
- * then all are this one. The emulators of AWS are this version's throughout.
+ * `npm run upgrade -- [--from COMMIT] [--seed N]`: runs pass an upgrade from the last release, or from the commit
+ * before if there is none. They begin on the former version; then a random half of the functions is the former version
+ * and the rest is this one; then the other way round; then all are this one. The emulators of AWS are this version's
+ * throughout.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -26,10 +27,12 @@ const patientMs = 120_000;
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
-/** The commit before; for uncommitted changes the last one. */
+/** The commit of the last release (infra/build/release.ts), or the one before; for uncommitted changes the last one. */
 const formerCommit = (): string => {
   const isChanged = git('status', '--porcelain', '--', 'functions', 'infra') !== '';
-  return git('rev-parse', '--verify', '--quiet', values.from ?? (isChanged ? 'HEAD' : 'HEAD^'));
+  const former = isChanged ? 'HEAD' : 'HEAD^';
+  const release = git('log', '-1', '--format=%H', '--grep=^Release [0-9]', former);
+  return git('rev-parse', '--verify', '--quiet', values.from ?? (release || former));
 };
 
 const print = `import { synthesize } from './infra/build/synth.ts';

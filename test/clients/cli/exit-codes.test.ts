@@ -5,7 +5,7 @@ import { parse } from '#clients/cli/arguments.ts';
 import { findCommand } from '#clients/cli/commands.ts';
 import { exitMeanings } from '#clients/cli/exit.ts';
 import { failureOf } from '#clients/cli/failures.ts';
-import { endOf, exitCodeOf, waitsForOthers, waitsForPerson } from '#clients/cli/outcome.ts';
+import { adviceOn, endOf, exitCodeOf, waitsForOthers, waitsForPerson } from '#clients/cli/outcome.ts';
 import { Session } from '#clients/cli/session.ts';
 import { ApiError } from '#clients/client/client.ts';
 
@@ -95,6 +95,12 @@ it('a run waits for a decision while it is confirmable or has a failed policy to
   expect(waitsForOthers({ run: run(false, false) } as never)).toBeUndefined();
   expect(waitsForOthers({ run: run(false) } as never)).toContain('apply permission');
   expect(waitsForOthers({ run: run(false), override: '/x' } as never)).toContain('override policies');
+});
+
+it('the advice on a run that waits for others begins with what it waits for', async () => {
+  const run = runOf({ status: 'planned', actions: { 'is-confirmable': true, 'is-discardable': true } });
+  const lines = await adviceOn(undefined as never, { run } as never);
+  expect(lines[0]).toBe('Waiting for confirmation by someone with apply permission.');
 });
 
 const permissions = { 'can-discard': true, 'can-cancel': true };

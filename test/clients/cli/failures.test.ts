@@ -9,6 +9,7 @@ import { Session } from '#clients/cli/session.ts';
 /** Errors with cause and remedy, without a platform: each test provides the server's response. */
 
 afterEach(() => {
+  vi.restoreAllMocks();
   vi.unstubAllGlobals();
   vi.unstubAllEnvs();
 });
@@ -108,6 +109,19 @@ it('an error names SSL_CERT_FILE when it is not a certificate', async () => {
   const failure = await failureOfCommand('organizations', 'list');
   expect(failure.text).toContain(`SSL_CERT_FILE (${import.meta.filename}) is not a valid certificate`);
   expect(requests).toEqual([]);
+});
+
+it.each([
+  ['0'.repeat(64), exit.failed, 'State version sv-1 arrived with SHA-256'],
+  ['44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a', exit.failed, 'it succeeded'],
+])('a downloaded state is compared with its recorded SHA-256 %s', async (sha256, code, text) => {
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  answering((path) => {
+    if (path.endsWith('/download')) return new Response('{}');
+    return json({ data: { id: path.endsWith('/current-state-version') ? 'sv-1' : 'ws-1', attributes: { sha256 } } });
+  });
+  const failure = await failureOfCommand('state', 'pull', '-o', 'acme', '-w', 'network');
+  expect(failure).toEqual({ code, text: expect.stringContaining(text) });
 });
 
 it('a run that has ended cannot be confirmed', async () => {

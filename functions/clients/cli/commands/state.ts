@@ -62,7 +62,7 @@ const erroredState = async (session: Session, run: string): Promise<string> => {
   }
 };
 
-/** Downloads the state and verifies its checksum, which older versions do not have. */
+/** Downloads the state and verifies its checksum, which HCP Terraform does not tell. */
 const readVersion = async (session: Session, { id, attributes }: Resource<'state-versions'>): Promise<Buffer> => {
   const state = Buffer.from(await (await session.client.content(`/state-versions/${id}/download`)).arrayBuffer());
   const sha256 = createHash('sha256').update(state).digest('hex');
