@@ -1,8 +1,6 @@
-import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Browser, Page } from 'playwright-core';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client } from '#clients/client/client.ts';
-import { buildPage } from '#infra/stack/page.ts';
 import { startBrowser } from '#test/clients/web/browser/support/browser.ts';
 import { findBrowser } from '#test/clients/web/browser/support/find-browser.ts';
 import {
@@ -16,6 +14,7 @@ import {
 import { enlarge } from '#test/clients/web/browser/support/operator.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
+import { firstLoadBytes, mostFirstLoadBytes } from '#test/support/first-load.ts';
 import { type Figure, median, round, type Section } from './figures.ts';
 
 const workspaces = 1_000;
@@ -29,13 +28,12 @@ const ms = (name: string, value: number, atMost?: number): Figure => ({
   atMost,
 });
 
-const weight = async (): Promise<Figure> => {
-  const { html, assets } = (await buildPage(process.cwd())).page;
-  const names = Object.keys(assets).filter((name) => html.includes(name));
-  const contents = names.map((name) => brotliDecompressSync(Buffer.from(assets[name]?.br ?? '', 'base64')));
-  const bytes = contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0);
-  return { name: 'script and style of the first load, gzip', value: round(bytes / 1000, 1), unit: 'KB', atMost: 45 };
-};
+const weight = async (): Promise<Figure> => ({
+  name: 'script and style of the first load, gzip',
+  value: round((await firstLoadBytes()) / 1000, 1),
+  unit: 'KB',
+  atMost: mostFirstLoadBytes / 1000,
+});
 
 /** A run that waits for confirmation, with a large log and a large plan. */
 const largeRun = async (client: Client, organization: string): Promise<string> => {

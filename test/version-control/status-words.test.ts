@@ -39,6 +39,19 @@ describe('the commit status of a run', () => {
     }
   });
 
+  it('names the stage that failed, without names of run tasks', () => {
+    const begun = { statusTimestamps: { 'planning-at': '2026-01-01T00:00:00.000Z' } };
+    const failed: [string, Partial<Run>][] = [
+      ['The commit could not be fetched', { verdicts: { fetching: 'failed' } }],
+      ['The plan could not be started', {}],
+      ['Plan failed', begun],
+      ['A run task failed', { ...begun, verdicts: { post_plan: 'failed' }, failedTasks: ['cost-control'] }],
+      ['A policy failed', { ...begun, checks: { policyEvaluation: true }, verdicts: { policyEvaluation: 'failed' } }],
+    ];
+    for (const [description, change] of failed)
+      expect(wordsOf('errored', change)).toEqual({ state: 'failure', description });
+  });
+
   it('shows the plan from the confirmation on', () => {
     for (const status of ['confirmed', 'pre_apply_running', 'applying', 'applied'] as const) {
       const description = 'Plan: 2 to add, 0 to change, 0 to destroy';

@@ -49,10 +49,10 @@ export interface Listing<T> {
   none: string;
 }
 
-/** A certificate or a key, for example, is shown by its length. */
-const oneLine = (cell: string): string => {
-  const lines = cell.trimEnd().split('\n').length;
-  return lines > 1 ? dim(`(${lines} lines)`) : cell;
+/** The number of lines of a text of several, such as a certificate or a key; undefined for others. */
+export const linesOf = (text: string): string | undefined => {
+  const lines = text.trimEnd().split('\n').length;
+  return lines > 1 ? dim(`(${lines} lines)`) : undefined;
 };
 
 /** Prints a list in the format of `--output`. */
@@ -67,7 +67,7 @@ export const printList = <T>(call: Call, { headings, entries, row, values, json,
         .join('\n'),
     );
   }
-  const rows = entries.map((entry) => row(entry).map(oneLine));
+  const rows = entries.map((entry) => row(entry).map((cell) => linesOf(cell) ?? cell));
   const { isTTY, columns: width } = process.stdout;
   const lines = (cells: string[][]) => columns(cells, isTTY ? width : undefined).join('\n');
   if (format === 'table') return print(lines([headings.map((text) => text.toUpperCase()), ...rows]));

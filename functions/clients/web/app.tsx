@@ -1,10 +1,10 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Place } from '#clients/client/page-addresses.ts';
-import { lazily } from './lazily.tsx';
+import { lazily, WaitingPart } from './lazily.tsx';
 import { hrefOf, place } from './location.ts';
 import { Notice } from './parts/basics.tsx';
-import { KeyWindows } from './parts/keys.tsx';
+import { closeKeyWindow, keyWindow } from './parts/keys.tsx';
 import { Shell } from './parts/shell.tsx';
 import { account, expired, joining, knowAccount, signedIn } from './session.ts';
 import { OrganizationHome } from './views/home/organization-home.tsx';
@@ -14,6 +14,7 @@ import { Queue } from './views/runs/queue.tsx';
 import { Workspaces } from './views/workspaces/workspaces.tsx';
 
 const environments = () => import('./groups/environments.ts');
+const keys = () => import('./groups/keys.ts');
 const organization = () => import('./groups/organization.ts');
 const plan = () => import('./groups/plan.ts');
 const registry = () => import('./groups/registry.ts');
@@ -78,6 +79,16 @@ const views: { [View in Place['view']]: ComponentType<AddressOf<View>> } = {
   workspaces: Workspaces,
 };
 
+const keyWindows = {
+  palette: lazily(keys, (group) => group.Palette, WaitingPart),
+  help: lazily(keys, (group) => group.KeyHelp, WaitingPart),
+};
+
+const KeyWindow = () => {
+  const Opened = keyWindow.value && keyWindows[keyWindow.value];
+  return Opened ? <Opened onClose={closeKeyWindow} /> : null;
+};
+
 export const App = () => {
   const authenticated = signedIn.value;
   useEffect(() => {
@@ -93,7 +104,7 @@ export const App = () => {
       {/* Another tab is the same view. */}
       <View key={JSON.stringify({ ...address, tab: undefined })} {...address} />
       {expired.value && <SignInAgain />}
-      {authenticated && <KeyWindows />}
+      {authenticated && <KeyWindow />}
     </>
   );
 };

@@ -21,7 +21,14 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let busy = false;
 
 /** Reason why the visible content may be out of date; empty while requests succeed. */
-export const trouble = signal<'' | 'unreachable' | 'failing'>('');
+export const trouble = signal('');
+
+const diskFull = 507;
+
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof ApiError)) return 'Can’t reach the server.';
+  return error.status === diskFull ? errorText(error) : 'The server responds with errors.';
+};
 
 const hiddenMs = 30_000;
 /** After this long without user activity, polling slows down to a third. */
@@ -62,7 +69,7 @@ const perform = async (task: Task): Promise<void> => {
     if (delayMs !== undefined) task.dueAt = Math.min(task.dueAt, Date.now() + pace(delayMs));
   } catch (error) {
     const refused = error instanceof ApiError && error.status < 500 && error.status !== 429;
-    if (!refused) trouble.value = error instanceof ApiError ? 'failing' : 'unreachable';
+    if (!refused) trouble.value = reasonOf(error);
     // Do not retry 4xx: it would fail again.
     if (!refused) task.dueAt = Date.now() + pace(backOff(task.fails++));
   }

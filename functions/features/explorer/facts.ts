@@ -8,6 +8,7 @@ import type { StateResource } from '#resources/states/content.ts';
 import { getStateVersion, readSummary } from '#resources/states/records.ts';
 import { currentRunId } from '#resources/workspaces/document.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
+import { displayedStatus } from '#run/display-run.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 import { type Dependency, dependenciesIn } from './dependencies.ts';
@@ -35,6 +36,8 @@ export interface Facts {
 export interface RunFacts {
   id: string;
   status: string;
+  /** The status in words, as the page shows it; absent from facts recorded before it was. */
+  display?: string | undefined;
   appliedAt: string | null;
 }
 
@@ -63,10 +66,11 @@ export const forgetFacts = (organization: string, workspaceId: string): Promise<
 /** Whether the facts describe the workspace's current state. */
 export const isCurrent = (facts: Facts | undefined, { state }: Workspace): boolean => facts?.stateId === state?.id;
 
-const runFactsOf = ({ id, status, statusTimestamps }: Run): RunFacts => ({
-  id,
-  status,
-  appliedAt: statusTimestamps['applied-at'] ?? null,
+const runFactsOf = (run: Run): RunFacts => ({
+  id: run.id,
+  status: run.status,
+  display: displayedStatus(run),
+  appliedAt: run.statusTimestamps['applied-at'] ?? null,
 });
 
 /** Status of the current runs, by workspace. Reads only runs that were still open when last read. */
@@ -80,7 +84,7 @@ export const currentRuns = async (
     const id = currentRunId(workspace);
     const noted = factsById.get(workspace.id)?.run;
     if (!id) continue;
-    if (noted?.id === id) runs.set(workspace.id, { ...noted, isOver: true });
+    if (noted?.id === id && noted.display) runs.set(workspace.id, { ...noted, isOver: true });
     else missing.set(id, workspace.id);
   }
   const ids = [...missing.keys()];
@@ -172,7 +176,8 @@ export const refreshFacts = async (
 ): Promise<number> => {
   const isRunNoted = ({ id }: Workspace) => {
     const run = runs.get(id);
-    return !run?.isOver || facts.get(id)?.run?.id === run.id;
+    const noted = facts.get(id)?.run;
+    return !run?.isOver || (noted?.id === run.id && noted.display === run.display);
   };
   const stale = workspaces.filter(
     (candidate) => !isCurrent(facts.get(candidate.id), candidate) || !isRunNoted(candidate),
@@ -190,7 +195,9 @@ export const refreshFacts = async (
       const ofState = isState || !current ? await factsOfState(workspace) : current;
       const next: Facts = {
         ...ofState,
-        ...(run?.isOver ? { run: { id: run.id, status: run.status, appliedAt: run.appliedAt } } : {}),
+        ...(run?.isOver
+          ? { run: { id: run.id, status: run.status, display: run.display, appliedAt: run.appliedAt } }
+          : {}),
       };
       facts.set(workspace.id, next);
       await noteFacts(organization, next);

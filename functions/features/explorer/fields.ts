@@ -29,6 +29,8 @@ export const fields = {
     checks_unknown: number,
     current_rum_count: number,
     current_run_applied_at: time,
+    /** Not in HCP's API: the status in words, with the step that failed. */
+    current_run_display: text,
     current_run_external_id: text,
     current_run_status: text,
     drifted: boolean,

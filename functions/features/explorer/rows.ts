@@ -50,6 +50,7 @@ export const workspaceRow = ({ workspace, project, facts, run }: Explored): Row 
   ...healthOf(workspace),
   current_rum_count: facts?.rum ?? null,
   current_run_applied_at: run?.appliedAt ?? null,
+  current_run_display: run?.display ?? null,
   current_run_external_id: run?.id ?? null,
   current_run_status: run?.status ?? null,
   external_id: workspace.id,

@@ -1,3 +1,4 @@
+import { randomFillSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import { extract } from 'tar-stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { packFolder } from '#clients/cli/archive.ts';
 import { runVariables } from '#clients/cli/variables.ts';
+import { maxArchiveBytes } from '#run/limits.ts';
 
 let root: string;
 beforeEach(() => {
@@ -113,4 +115,10 @@ it('--var is read by the declared type, as in Terraform', () => {
     { key: 'more', value: '"a \\"b\\" $${c} %%{d}=e"' },
   ]);
   expect(() => runVariables(['n'], root)).toThrow('--var n: give it as name=value');
+});
+
+it('a folder that is too large when packed is refused, with its largest files', async () => {
+  write('main.tf');
+  writeFileSync(join(root, 'noise.bin'), randomFillSync(Buffer.alloc(maxArchiveBytes)));
+  await expect(packFolder(root)).rejects.toThrow(/at most 104.* MB can be uploaded.*Largest: noise\.bin \(/);
 });

@@ -203,8 +203,8 @@ describe('a decision in a terminal', () => {
   const workspace = { id: 'ws-1', type: 'workspaces', attributes: { name: 'net' }, relationships: current };
   const documents = { '/api/v2/organizations/acme/workspaces/net': workspace };
 
-  /** A terminal in which a user types the answer once the question is on screen. */
-  const typing = (answer: string) => {
+  /** A terminal in which a user types the answers, each once its question is on screen. */
+  const typing = (...answers: string[]) => {
     const raw: boolean[] = [];
     const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => raw.push(on) });
     vi.spyOn(process, 'stdin', 'get').mockReturnValue(input as never);
@@ -213,7 +213,9 @@ describe('a decision in a terminal', () => {
       new Writable({
         write: (chunk, _, done) => {
           asked += chunk;
-          if (String(chunk).includes('continue: ')) setImmediate(() => input.write(`${answer}\r`));
+          const isQuestion = /continue: |\n> /.test(String(chunk));
+          const answer = isQuestion ? answers.shift() : undefined;
+          if (answer !== undefined) setImmediate(() => input.write(`${answer}\r`));
           done();
         },
       }),
@@ -236,6 +238,19 @@ describe('a decision in a terminal', () => {
       exitCode: 130,
       message: 'No action taken.',
     });
+  });
+
+  it('asks again in a watch after any word but those that it names', async () => {
+    const run = runOf({
+      status: 'planned',
+      actions: { 'is-confirmable': true, 'is-discardable': true },
+      permissions: { 'can-apply': true, 'can-discard': true },
+    }) as { attributes: object };
+    const attributes = { ...run.attributes, 'finishing-resources': [], 'failed-checks': [] };
+    const { asked } = typing('maybe', '');
+    const watched = await perform({ '/api/v2/runs/run-1': { ...run, attributes } }, 'runs', 'watch', 'run-1');
+    expect(asked()).toMatch(/Apply these changes\?.*Type "yes" or "discard", or press Enter/s);
+    expect([watched.code, watched.requests]).toEqual([14, []]);
   });
 
   it.each([

@@ -82,6 +82,28 @@ it('the explorer returns workspaces with facts about their states and runs', asy
   expect(await rowsOf(`type=workspaces&${applied}`)).toHaveLength(1);
 });
 
+it('the explorer names the step that failed a run, beside its status', async () => {
+  const { id } = await create('failed');
+  await api.configuration(id);
+  const run = await help.create(id);
+  const { update } = await import('#platform/store/table.ts');
+  const { keys } = await import('#platform/store/keys.ts');
+  await update(keys.workspace(id), { set: { latestRunId: run.id } });
+  const shown = async () => rowsOf('type=workspaces&fields=current_run_status,current_run_display');
+  expect(await shown()).toEqual([{ 'current-run-status': 'pending', 'current-run-display': 'Pending' }]);
+  await help.bring(run.id, {
+    status: 'errored',
+    'statusTimestamps.planning-at': '2026-01-02T00:00:00.000Z',
+    verdicts: { post_plan: 'failed' },
+    failedTasks: ['cost-control'],
+  });
+  const failed = [{ 'current-run-status': 'errored', 'current-run-display': 'Plan Errored · run task cost-control' }];
+  expect(await shown()).toEqual(failed);
+  // From the facts that the first query recorded: the run is not read again.
+  await help.bring(run.id, { failedTasks: ['another'] });
+  expect(await shown()).toEqual(failed);
+});
+
 it('the explorer follows the current state, and drops deleted workspaces', async () => {
   const { id } = await create('w');
   const count = async () => (await rowsOf('type=workspaces&fields=current_rum_count'))[0]?.['current-rum-count'];

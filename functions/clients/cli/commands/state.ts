@@ -8,7 +8,7 @@ import { CommandError, exit, wrongUsage } from '../exit.ts';
 import { bold, dim, green, plain } from '../paint.ts';
 import { program } from '../program.ts';
 import type { Session } from '../session.ts';
-import { ofList, printList } from '../table.ts';
+import { linesOf, ofList, printList } from '../table.ts';
 import { print, printJson, readInput } from '../terminal.ts';
 import { lockWorkspace } from '../workspace-lock.ts';
 import { limitOf, sayIncomplete } from './runs.ts';
@@ -250,7 +250,7 @@ const outputs: Command = {
   about: 'Show the outputs of the current state, or one output by name',
   takes: '[name]',
   options: ofWorkspace,
-  more: 'Sensitive outputs are shown only by name.',
+  more: 'Sensitive outputs, and texts of several lines, are shown only by name or with --json.',
   run: async (call, session) => {
     const { client } = session;
     const workspace = await session.workspace();
@@ -273,7 +273,8 @@ const outputs: Command = {
       'omitted-bytes': omitted,
     }: Resource<'state-version-outputs'>['attributes']) => {
       if (sensitive) return dim('(sensitive)');
-      return omitted === undefined ? plain(JSON.stringify(value)) : dim(`(${bytes(omitted)}, shown by name)`);
+      if (omitted !== undefined) return dim(`(${bytes(omitted)}, shown by name)`);
+      return (typeof value === 'string' && linesOf(value)) || plain(JSON.stringify(value));
     };
     const line = ({ attributes }: Resource<'state-version-outputs'>) =>
       `${bold(plain(attributes.name))} = ${shownValue(attributes)}`;

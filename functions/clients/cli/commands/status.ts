@@ -1,4 +1,4 @@
-import { type Client, type Resource, related } from '#clients/client/client.ts';
+import { ApiError, type Client, type Resource, related } from '#clients/client/client.ts';
 import { factsOf, mayDecide, since } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
 import { ago, count, timeOfDay } from '#clients/client/text/time.ts';
@@ -31,6 +31,22 @@ const read = async (client: Client, organization: string): Promise<{ data: Resou
     `/organizations/${encodeURIComponent(organization)}/workspaces?include=current_run,current_assessment_result,locked_by&filter[managed]=false`,
     10_000,
   );
+
+/** Rows of policy sets whose newest version was rejected. None for users without permission to read policies. */
+const rejectedPolicies = async (client: Client, organization: string): Promise<string[][]> => {
+  const path = `/organizations/${encodeURIComponent(organization)}/policy-sets?include=newest_version`;
+  try {
+    const { data, included } = await client.some<'policy-sets'>(path, 10_000);
+    return data.flatMap((set) => {
+      const newest = included.find(({ id }) => id === related(set, 'newest-version'));
+      const problem: string | null | undefined = newest?.attributes['error-message'];
+      return problem ? [[`  ${bold(plain(set.attributes.name))}`, yellow(plain(problem).split('\n')[0] ?? '')]] : [];
+    });
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 403 || error.status === 404)) return [];
+    throw error;
+  }
+};
 
 const entryOf = (workspace: Resource<'workspaces'>, included: Resource[]): Entry => {
   const find = (name: string) => included.find(({ id }) => id === related(workspace, name));
@@ -71,10 +87,16 @@ const sections: [title: string, fits: (entry: Entry) => boolean, row: (entry: En
 ];
 
 /** @param width of the terminal */
-const screenOf = (organization: string, entries: Entry[], width: number | undefined): string[] => {
-  const shown = sections
-    .map(([title, fits, row]) => ({ title, rows: entries.filter(fits).map(row) }))
-    .filter(({ rows }) => rows.length > 0);
+const screenOf = (
+  organization: string,
+  entries: Entry[],
+  policies: string[][],
+  width: number | undefined,
+): string[] => {
+  const shown = [
+    ...sections.map(([title, fits, row]) => ({ title, rows: entries.filter(fits).map(row) })),
+    { title: 'Policies rejected', rows: policies },
+  ].filter(({ rows }) => rows.length > 0);
   const quiet = entries.filter((entry) => !sections.some(([, fits]) => fits(entry))).length;
   const rest =
     shown.length === 0
@@ -140,10 +162,13 @@ export const status: Command = {
     if (call.flag('json')) return printJson(await read(session.client, organization));
     const { stdout } = process;
     const screen = async (): Promise<string[]> => {
-      const { data, included } = await read(session.client, organization);
+      const [{ data, included }, policies] = await Promise.all([
+        read(session.client, organization),
+        rejectedPolicies(session.client, organization),
+      ]);
       const named = await withTeamNames(session.client, included);
       const entries = (data as Resource<'workspaces'>[]).map((workspace) => entryOf(workspace, named));
-      return screenOf(organization, entries, stdout.isTTY ? stdout.columns : undefined);
+      return screenOf(organization, entries, policies, stdout.isTTY ? stdout.columns : undefined);
     };
     if (!stdout.isTTY || call.flag('once')) return print((await screen()).join('\n'));
     return keepShowing((unreachable) => withRetries(screen, ({ reason }) => unreachable(reason)));

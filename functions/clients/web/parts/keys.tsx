@@ -1,24 +1,14 @@
 import { signal } from '@preact/signals';
 import { signedIn } from '../session.ts';
-import { Dialog } from './dialog.tsx';
-import { Palette } from './palette.tsx';
 
 /** Keyboard shortcuts, which are off in text fields. */
 
-const open = signal<'palette' | 'help' | undefined>(undefined);
+/** The window that a key opened. */
+export const keyWindow = signal<'palette' | 'help' | undefined>(undefined);
 
-const close = () => {
-  open.value = undefined;
+export const closeKeyWindow = (): void => {
+  keyWindow.value = undefined;
 };
-
-const rows: [keys: string[], what: string][] = [
-  [['Ctrl', 'K'], 'Go to a page, a workspace or a run'],
-  [['/'], 'Search the current page'],
-  [['j'], 'Next entry of a list'],
-  [['k'], 'Previous entry of a list'],
-  [['Enter'], 'Open the entry'],
-  [['?'], 'Show these keys'],
-];
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -44,10 +34,11 @@ const onKey = (event: KeyboardEvent): void => {
   if (!signedIn.peek() || event.isComposing || event.altKey) return;
   const isPalette = (event.ctrlKey || event.metaKey) && !event.shiftKey && event.key.toLowerCase() === 'k';
   const hasDialog = document.querySelector('dialog[open]') !== null;
-  if (isPalette && !hasDialog) open.value = 'palette';
-  else if (isPalette && open.peek() === 'palette') close();
-  else if (hasDialog || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
-  else if (event.key === '?') open.value = 'help';
+  if (isPalette && !hasDialog) keyWindow.value = 'palette';
+  else if (isPalette && keyWindow.peek() === 'palette') closeKeyWindow();
+  // Keys after Ctrl-K are meant for the palette, also while it loads.
+  else if (keyWindow.peek() || hasDialog || event.ctrlKey || event.metaKey || isTyping(event.target)) return;
+  else if (event.key === '?') keyWindow.value = 'help';
   else if (event.key === 'j') step(1);
   else if (event.key === 'k') step(-1);
   else if (event.key !== '/' || !search()) return;
@@ -64,7 +55,7 @@ export const PaletteButton = () => (
     aria-label="Go to …"
     aria-keyshortcuts="Control+K Meta+K"
     title="Go to a page, a workspace or a run (Ctrl+K)"
-    onClick={() => (open.value = 'palette')}
+    onClick={() => (keyWindow.value = 'palette')}
   >
     <svg viewBox="0 0 16 16" width="15" height="15" aria-hidden="true" fill="none" stroke="currentColor">
       <path d="m10.2 10.2 3.6 3.6M6.8 11.6a4.8 4.8 0 1 0 0-9.6 4.8 4.8 0 0 0 0 9.6Z" stroke-width="1.5" />
@@ -72,32 +63,3 @@ export const PaletteButton = () => (
     <span class="only-wide">Go to …</span>
   </button>
 );
-
-export const KeyWindows = () => {
-  if (!signedIn.value) return null;
-  if (open.value === 'palette') return <Palette onClose={close} />;
-  if (open.value !== 'help') return null;
-  return (
-    <Dialog title="Keys" onClose={close}>
-      <dl class="facts">
-        {rows.map(([keys, what]) => (
-          <>
-            <dt>
-              {keys.map((key) => (
-                <>
-                  <kbd>{key}</kbd>{' '}
-                </>
-              ))}
-            </dt>
-            <dd>{what}</dd>
-          </>
-        ))}
-      </dl>
-      <div class="row ends">
-        <button type="button" onClick={close}>
-          Close
-        </button>
-      </div>
-    </Dialog>
-  );
-};

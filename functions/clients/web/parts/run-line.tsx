@@ -17,6 +17,7 @@ export const RunLine = ({
   note,
   plan,
   commit,
+  pull,
   sender,
   title,
 }: {
@@ -29,6 +30,8 @@ export const RunLine = ({
   plan?: Resource<'plans'> | undefined;
   /** Commit of its configuration. */
   commit?: string | undefined;
+  /** Number of the pull request that the commit belongs to. */
+  pull?: number | undefined;
   /** Who pushed the commit, for a run that the platform started. */
   sender?: string | undefined;
   /** Shown instead of its message. */
@@ -57,6 +60,7 @@ export const RunLine = ({
               <code>{commit.slice(0, 8)}</code>
             </>
           )}
+          {pull && <> · PR #{pull}</>}
           {isOver(run) && workedMs(run) > 0 && <> · {duration(workedMs(run))}</>}
           {note && <> · {note}</>}
           <FailureReason run={run} />
@@ -77,11 +81,17 @@ export const RunLine = ({
 export const partsOf = (
   run: Resource<'runs'>,
   parts: Map<string, Resource>,
-): { plan: Resource<'plans'> | undefined; commit: string | undefined; sender: string | undefined } => {
+): {
+  plan: Resource<'plans'> | undefined;
+  commit: string | undefined;
+  pull: number | undefined;
+  sender: string | undefined;
+} => {
   const ingress = parts.get((related(run, 'configuration-version') ?? '').replace(/^cv-/, 'ia-'))?.attributes;
   return {
     plan: parts.get(related(run, 'plan') ?? ''),
     commit: ingress?.['commit-sha'],
+    pull: ingress?.['pull-request-number'] || undefined,
     sender: ingress?.['sender-username'] ?? undefined,
   };
 };

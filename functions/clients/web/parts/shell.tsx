@@ -99,8 +99,7 @@ export const Shell = ({ title, tone, crumbs, children }: ShellProps) => {
       </header>
       {trouble.value && (
         <p class="offline" role="status">
-          {trouble.value === 'failing' ? 'The server responds with errors.' : 'Can’t reach the server.'} This page may
-          be out of date. Retrying …
+          {trouble} This page may be out of date. Retrying …
         </p>
       )}
       <main id="content" tabIndex={-1}>

@@ -29,7 +29,7 @@ export const columns: Record<QueryType, readonly string[]> = {
   workspaces: [
     'workspace_name',
     'project_name',
-    'current_run_status',
+    'current_run_display',
     'workspace_terraform_version',
     'resource_count',
     'drifted',
@@ -51,7 +51,7 @@ export const isNarrow = (field: string): boolean =>
 const names: Record<string, string> = {
   workspace_name: 'Workspace',
   project_name: 'Project',
-  current_run_status: 'Run',
+  current_run_display: 'Run',
   workspace_terraform_version: 'Terraform',
   resource_count: 'Resources',
   provider_type: 'Type',

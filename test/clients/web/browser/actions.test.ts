@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
 import {
+  newName,
   newWorkspace,
   resources,
   startRun,
@@ -9,7 +10,7 @@ import {
   untilStatus,
 } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
-import { client, organization, platform, runPath, seesStatus, visit } from './support/reader.ts';
+import { client, newPage, organization, platform, runPath, seesStatus, signIn, visit } from './support/reader.ts';
 
 /** The page offers exactly the permitted actions, and each takes effect. */
 
@@ -127,6 +128,40 @@ describe('a workspace', () => {
     await page.getByRole('button', { name: 'Unlock' }).click();
     await page.getByText('“Moving house”').waitFor({ state: 'detached' });
     expect((await client.get(`/workspaces/${id}`)).attributes.locked).toBe(false);
+  });
+
+  it('announces its destruction within a day, and postpones it', async () => {
+    const workspace = await newWorkspace();
+    const { attributes, id } = workspace;
+    await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true }));
+    const at = Date.parse('2030-01-01T10:00:00.000Z');
+    const scheduled = { 'auto-destroy-at': new Date(at).toISOString() };
+    await client.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes: scheduled } });
+    const page = await newPage();
+    await page.clock.install({ time: at - 2 * 3_600_000 });
+    await page.goto(`/app/${organization}/workspaces/${attributes.name}`);
+    await signIn(page);
+    await page.getByText('1 resource will be destroyed automatically').waitFor();
+    await page.getByRole('button', { name: 'Postpone by a day' }).click();
+    const timeOf = async () => Date.parse((await client.get(`/workspaces/${id}`)).attributes['auto-destroy-at']);
+    await expect.poll(timeOf).toBe(at + 24 * 3_600_000);
+  });
+
+  it('is found by a value of its tags', async () => {
+    const names = [newName(), newName()] as const;
+    for (const name of names) {
+      const data = [{ type: 'tag-bindings', attributes: { key: 'stage', value: name } }];
+      await client.create(
+        `/organizations/${organization}/workspaces`,
+        'workspaces',
+        { name },
+        { 'tag-bindings': { data } },
+      );
+    }
+    const page = await visit(`/app/${organization}/workspaces`);
+    await page.getByLabel('Tag', { exact: true }).selectOption(`stage: ${names[0]}`);
+    await page.getByRole('link', { name: names[0] }).waitFor();
+    await page.getByRole('link', { name: names[1] }).waitFor({ state: 'detached' });
   });
 
   it('is renamed, tagged and deleted', async () => {

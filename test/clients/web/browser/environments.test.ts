@@ -96,6 +96,29 @@ it('an invalid parameter is rejected before anything is stopped', async () => {
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
 
+it('resources of an environment are cards with their metadata, sensitive values on request', async () => {
+  const page = await visit(`/app/${organization}/environments`);
+  const resource = {
+    ...{ id: 'r-1', type: 'aws_instance', name: 'main', hide: false, daily_cost: 3 },
+    metadata: [
+      { key: 'address', value: '10.1.2.3', sensitive: false },
+      { key: 'password', value: 'hunter2', sensitive: true },
+    ],
+  };
+  await page.route(new RegExp(`/api/v2/workspaces/${environment.id}[?]`), async (route) => {
+    const response = await route.fetch();
+    const { latest_build: build, ...body } = await response.json();
+    const resources = [resource, { ...resource, id: 'r-2', name: 'unseen', hide: true }];
+    await route.fulfill({ response, json: { ...body, latest_build: { ...build, resources } } });
+  });
+  await page.getByRole('link', { name: dev }).click();
+  const card = page.locator('.panel', { hasText: 'aws_instance' });
+  await card.getByText('10.1.2.3').waitFor();
+  expect(await page.getByText(/hunter2|unseen/).count()).toBe(0);
+  await card.getByRole('button', { name: 'Show' }).click();
+  await card.getByText('hunter2').waitFor();
+});
+
 it('the workspaces of environments are listed on request', async () => {
   const { attributes } = await client.createWorkspace(organization, newName('own'));
   const page = await visit(`/app/${organization}/workspaces`);

@@ -35,6 +35,10 @@ it.skipIf(!hasGo)('drift is shown and reverted', async () => {
   const overview = await visit(`/app/${organization}/overview`);
   await overview.getByRole('list', { name: 'Drifted or unhealthy' }).getByText(name).waitFor();
 
+  const front = await visit(`/app/${organization}/workspaces/${name}`);
+  await front.getByText('1 resource changed outside of Terraform.').waitFor();
+  await front.getByRole('link', { name: 'See what to do' }).waitFor();
+
   await latest.getByRole('button', { name: 'Undo the drift' }).click();
   await page.waitForURL(/\/runs\/run-/);
   const run = await client.get(`/runs/${page.url().split('/').pop()}`);

@@ -28,6 +28,16 @@ describe('an apply', () => {
   });
 });
 
+it('a full disk of the platform is named above the page', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await page.getByText('terraform_data.a').first().waitFor();
+  const errors = [{ status: '507', title: 'insufficient storage', detail: 'The disk of this platform is full.' }];
+  await page.route(/\/api\/v2\/runs\/run-/, (route) => route.fulfill({ status: 507, json: { errors } }));
+  await page.getByRole('status').getByText('The disk of this platform is full.').waitFor();
+});
+
 describe('a page that is left open', () => {
   const waits = async () => {
     const workspace = await newWorkspace();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { attachPolicy } from '#test/e2e/support/policies.ts';
 import { client, newWorkspace, resources, startRun, untilFinal, untilStatus } from '#test/e2e/support/world.ts';
-import { runPath, visit } from './support/reader.ts';
+import { organization, runPath, visit } from './support/reader.ts';
 
 const files = { 'main.tf': resources(['a']) };
 const hostile = `deny contains "<img src=x onerror=alert(1)> is public" if true
@@ -68,4 +68,11 @@ it('a policy that cannot be evaluated shows the reason, and the status of its ru
   await expect.poll(() => panel.getAttribute('open')).toBe(null);
   await page.getByRole('link', { name: 'Plan Errored · policy check' }).click();
   await panel.getByText(/data\.terraform\.sizes\.deny returned a number; return a set or a list/).waitFor();
+
+  // The explorer names the step that failed, too.
+  const { name } = workspace.attributes;
+  const filters = JSON.stringify([{ field: 'workspace_name', operator: 'is', value: name }]);
+  await page.goto(`/app/${organization}/explorer?filters=${encodeURIComponent(filters)}`);
+  await page.getByRole('link', { name: 'Plan Errored · policy check' }).click();
+  await expect.poll(() => new URL(page.url()).hash).toBe('#policy-evaluation');
 });

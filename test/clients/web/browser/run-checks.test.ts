@@ -87,6 +87,12 @@ it('a policy set accepts a valid version, and applies to its scope', async () =>
   await dialog.getByLabel('Policies: folder').setInputFiles(withoutRules);
   await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
   await dialog.getByRole('alert').getByText('no .rego file').waitFor();
+  const list = await visit(setsPath);
+  await list
+    .getByRole('listitem')
+    .filter({ hasText: name })
+    .getByText(/^Newest version rejected: .*no \.rego file/)
+    .waitFor();
   await dialog.getByLabel('Policies: folder').setInputFiles(policies);
   await dialog.getByRole('button', { name: 'Upload', exact: true }).click();
   const versions = page.getByRole('list', { name: 'Versions' }).getByRole('listitem');
@@ -94,6 +100,8 @@ it('a policy set accepts a valid version, and applies to its scope', async () =>
   await versions.filter({ hasText: 'no .rego file' }).getByText('errored').waitFor();
   await page.getByLabel('Apply to a workspace').selectOption({ label: workspace.attributes.name });
   await page.getByRole('link', { name: workspace.attributes.name }).waitFor();
+  await list.reload();
+  await list.getByRole('listitem').filter({ hasText: name }).getByText('Applies to').waitFor();
   const [, id = ''] = /(polset-\w+)/.exec(page.url()) ?? [];
   const { attributes, relationships } = await client.get(`/policy-sets/${id}`);
   expect(attributes).toMatchObject({ name, kind: 'opa', 'policy-count': 1, 'workspace-count': 1 });

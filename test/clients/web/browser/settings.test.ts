@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
 import { Client } from '#clients/client/client.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import { startServer } from '#test/e2e/support/run-tasks.ts';
-import { newName } from '#test/e2e/support/world.ts';
+import { newName, newWorkspace, resources, untilConfirmable } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
@@ -84,6 +85,21 @@ it('tokens of a team and of the organization are created, shown once, used, audi
   await dialog.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Create: Audit trail token' }).waitFor();
   await expect(ask(second)).rejects.toThrow('401');
+});
+
+it('a run that a team token started names the team', async () => {
+  const [team, workspace] = [await make('teams', {}), await newWorkspace()];
+  const access = {
+    team: { data: { type: 'teams', id: team.id } },
+    workspace: { data: { type: 'workspaces', id: workspace.id } },
+  };
+  await client.create('/team-workspaces', 'team-workspaces', { access: 'write' }, access);
+  const path = `/teams/${team.id}/authentication-tokens`;
+  const { attributes } = await client.create(path, 'authentication-tokens', { description: 'CI' });
+  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
+  await untilConfirmable(await new Client(platform.url, attributes.token).createRun(workspace.id, {}, version.id));
+  const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/runs`);
+  await page.getByRole('listitem').getByText(`by team ${team.attributes.name}`).waitFor();
 });
 
 it('the second of two users who edit a project, team or workspace is warned, and the first edit is kept', async () => {

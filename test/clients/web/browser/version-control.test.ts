@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { related } from '#clients/client/client.ts';
+import { type Resource, related } from '#clients/client/client.ts';
 import { newName, resources } from '#test/e2e/support/world.ts';
 import { archive } from '#test/support/policies.ts';
 import { type ForgeServer, startForge } from '#test/version-control/support/forge-server.ts';
@@ -179,7 +179,25 @@ it('the runs of a commit are listed by workspace, also by keyboard', async () =>
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Discard' }).waitFor();
   expect(page.url()).toContain(`/workspaces/${names[0]}/runs/`);
-  await page.goBack();
+  // A run and a list of runs name the pull request of a commit.
+  const pull = {
+    'pull-request-number': 7,
+    'pull-request-title': 'Grow',
+    'pull-request-url': 'https://forge.example/7',
+  };
+  await page.route(/configuration_version\.ingress_attributes/, async (route) => {
+    const response = await route.fetch();
+    const { included, ...body } = await response.json();
+    const pulled = included.map((one: Resource) =>
+      one.type === 'ingress-attributes' ? { ...one, attributes: { ...one.attributes, ...pull } } : one,
+    );
+    await route.fulfill({ response, json: { ...body, included: pulled } });
+  });
+  await page.goto(`/app/${organization}/workspaces/${names[0]}/runs`);
+  await page.getByText('PR #7').click();
+  const link = page.getByRole('link', { name: 'PR #7 Grow' });
+  expect(await link.getAttribute('href')).toBe('https://forge.example/7');
+  await page.goto(new URL(posted().target_url).pathname);
   await waiting.first().waitFor();
   await page.goto(`/app/${organization}/commits/acme/fleet/${'c'.repeat(40)}`);
   await page.getByText('No runs for this commit').waitFor();

@@ -1,6 +1,8 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Document } from '#clients/client/client.ts';
+import { failedFragment } from '#clients/client/run-facts.ts';
 import { count } from '#clients/client/text/time.ts';
+import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf, useQuery } from '#clients/web/location.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
@@ -9,6 +11,7 @@ import { ExportButton } from '#clients/web/parts/export-button.tsx';
 import { Pager } from '#clients/web/parts/list.tsx';
 import { OrganizationShell } from '#clients/web/parts/organization-shell.tsx';
 import { call, content } from '#clients/web/session.ts';
+import explorerStyle from '#clients/web/style/explorer.css' with { type: 'text' };
 import {
   columns,
   headingOf,
@@ -25,6 +28,8 @@ import { Filters } from './filters.tsx';
 import { Views } from './views.tsx';
 
 /** Queries over all workspaces of an organization: versions, providers, modules, resources. */
+
+addStyle(explorerStyle);
 
 const size = 50;
 
@@ -62,7 +67,8 @@ const useQuestion = () => {
 
 const load = async (organization: string, question: Question, page: number): Promise<Answer> => {
   const parameters = parametersOf(question);
-  parameters.set('fields', columns[question.type].join(','));
+  const extra = question.type === 'workspaces' ? ['current_run_status', 'current_run_external_id'] : [];
+  parameters.set('fields', [...columns[question.type], ...extra].join(','));
   parameters.set('page[size]', String(size));
   parameters.set('page[number]', String(page));
   const answer = (await call<Row[]>('GET', `/organizations/${organization}/explorer?${parameters}`)) as Document<
@@ -153,7 +159,7 @@ const Answered = ({ rows, total, isIndexing, organization, question, page, onAsk
               <tr key={id}>
                 {columns[question.type].map((field) => (
                   <td key={field} data-label={headingOf(field)}>
-                    <Cell field={field} value={attributes[field.replaceAll('_', '-')]} organization={organization} />
+                    <Cell field={field} row={attributes} organization={organization} />
                   </td>
                 ))}
               </tr>
@@ -196,7 +202,7 @@ const Heading = ({ field, question, onAsk }: HeadingProps) => {
   return (
     <th
       scope="col"
-      class={isNarrow(field) ? 'narrow-column' : field === 'current_run_status' ? 'status-column' : undefined}
+      class={isNarrow(field) ? 'narrow-column' : field === 'current_run_display' ? 'status-column' : undefined}
       aria-sort={isSorted ? (isReverse ? 'descending' : 'ascending') : undefined}
     >
       <button type="button" class="sorts" onClick={() => onAsk({ ...question, sort: next })}>
@@ -207,7 +213,13 @@ const Heading = ({ field, question, onAsk }: HeadingProps) => {
   );
 };
 
-const Cell = ({ field, value, organization }: { field: string; value: Value | undefined; organization: string }) => {
+interface CellProps extends OrganizationProps {
+  field: string;
+  row: Row['attributes'];
+}
+
+const Cell = ({ field, row, organization }: CellProps) => {
+  const value = row[field.replaceAll('_', '-')];
   if (value === null || value === undefined || value === '') return <span class="soft">–</span>;
   if (typeof value === 'boolean') return <>{value ? 'yes' : 'no'}</>;
   if (field === 'workspace_name') {
@@ -219,7 +231,8 @@ const Cell = ({ field, value, organization }: { field: string; value: Value | un
     );
   }
   if (field.endsWith('_at')) return <Ago at={String(value)} />;
-  if (field === 'current_run_status') return <RunStatusOf status={String(value)} />;
+  if (field === 'current_run_display')
+    return <RunStatusOf name={String(value)} row={row} organization={organization} />;
   if (field === 'tags') return <TagList tags={String(value).split(', ').map(readableTag)} />;
   return (
     <span class="cut" title={String(value)}>
@@ -238,13 +251,26 @@ const TagList = ({ tags }: { tags: string[] }) => (
   </span>
 );
 
-/** The explorer's API has the status without further facts: a plan that holds its workspace waits for a decision. */
-const RunStatusOf = ({ status }: { status: string }) => {
-  const { label, tone, waitsFor, holdsWorkspace } = statuses[status as RunStatus];
-  const name = waitsFor === 'confirmation' && holdsWorkspace ? 'Needs Confirmation' : label;
+interface RunStatusProps extends OrganizationProps {
+  name: string;
+  row: Row['attributes'];
+}
+
+/** The status of a failed run leads to what failed. */
+const RunStatusOf = ({ name, row, organization }: RunStatusProps) => {
+  const { 'current-run-status': status, 'current-run-external-id': id, 'workspace-name': workspace } = row;
+  const look = { class: `status ${statuses[status as RunStatus].tone}`, title: name };
+  if (status !== 'errored') {
+    return (
+      <span {...look}>
+        <span>{name}</span>
+      </span>
+    );
+  }
+  const to = { view: 'run', organization, workspace: String(workspace), run: String(id) } as const;
   return (
-    <span class={`status ${tone}`} title={name}>
+    <a {...look} href={`${hrefOf(to)}#${failedFragment}`}>
       <span>{name}</span>
-    </span>
+    </a>
   );
 };

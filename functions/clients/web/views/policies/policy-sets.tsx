@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { relatedIds } from '#clients/client/client.ts';
+import { related, relatedIds } from '#clients/client/client.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { type Option, Radios } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
@@ -14,6 +14,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
     <ResourceList
       organization={organization}
       view="policy-set"
+      include="newest_version"
       empty="No policy sets yet. Create one to check plans against rules, such as “no public buckets”. A violation is a warning, requires an override, or ends the run."
       fields={
         <>
@@ -22,18 +23,28 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
         </>
       }
     >
-      {(set, to) => {
+      {(set, to, included) => {
         const { name, description, overridable, 'policy-count': policies } = set.attributes;
         const excludes =
           [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
         const reach = `${reachOf(set.attributes)}${excludes ? ', with exceptions' : ''}`;
+        const newest = included.find(({ id }) => id === related(set, 'newest-version'));
+        const problem: string | null | undefined = newest?.attributes['error-message'];
         return (
           <Item
             key={set.id}
             to={to}
             title={name}
             tags={[stageOf(set), overridable && 'overridable']}
-            meta={description || `Applies to ${reach}`}
+            meta={
+              problem ? (
+                <span class="one-line failure" title={problem}>
+                  Newest version rejected: {problem}
+                </span>
+              ) : (
+                description || `Applies to ${reach}`
+              )
+            }
             notes={[policies === 1 ? '1 policy' : `${policies} policies`, reach]}
           />
         );

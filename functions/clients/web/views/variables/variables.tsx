@@ -1,4 +1,5 @@
 import type { Resource } from '#clients/client/client.ts';
+import { addStyle } from '#clients/web/lazily.tsx';
 import { useLive } from '#clients/web/live.ts';
 import { hrefOf } from '#clients/web/location.ts';
 import type { OrganizationProps, WorkspaceProps } from '#clients/web/organization.ts';
@@ -7,9 +8,12 @@ import { DialogButton } from '#clients/web/parts/button.tsx';
 import { DeleteButton } from '#clients/web/parts/dialog.tsx';
 import { Table, Tags } from '#clients/web/parts/list.tsx';
 import { all, related } from '#clients/web/session.ts';
+import variablesStyle from '#clients/web/style/variables.css' with { type: 'text' };
 import { natural } from '#clients/web/text/lists.ts';
 import { EditVariable } from './edit-variable.tsx';
 import { ImportVariables } from './import-variables.tsx';
+
+addStyle(variablesStyle);
 
 /** Terraform and environment variables. Sensitive values are write-only. */
 

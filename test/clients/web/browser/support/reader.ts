@@ -53,7 +53,7 @@ const closePages = async (): Promise<void> => {
 };
 
 /** The console also reports expected error responses of a test; any other error fails the test. */
-const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422)/;
+const provoked = /^Failed to load resource: the server responded with a status of (400|401|403|404|409|412|422|507)/;
 
 export const newPage = async (options: BrowserContextOptions = {}): Promise<Page> => {
   if (!browser) throw new Error('no browser was opened');
