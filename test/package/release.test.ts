@@ -38,6 +38,14 @@ const text = (path: string) => readFileSync(join(folder, path), 'utf8');
 
 await run('git', 'clone', '--quiet', '--depth=1', `file://${resolve('.')}`, folder);
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+// A release needs a change; the checkout may have none since its last one.
+const heading = '## [Unreleased]\n';
+writeFileSync(
+  join(folder, 'CHANGELOG.md'),
+  text('CHANGELOG.md').replace(heading, `${heading}\nWith a change.\n\n### Added\n\n- A.\n`),
+);
+await run('git', 'commit', '--quiet', '--all', '--message', 'Add a change');
+const tags = await run('git', 'tag');
 // Bundles and types of the same sources are used again.
 if (existsSync('.build/bundles.json'))
   for (const name of readdirSync('.build').filter((one) => /^(bundle|function|runner|assembly|stack|types)/.test(one)))
@@ -48,7 +56,7 @@ it('refuses changes that are not committed, and a version that is not newer', as
   await expect(release()).rejects.toMatchObject({ stderr: expect.stringContaining('?? forgotten.txt') });
   rmSync(join(folder, 'forgotten.txt'));
   await expect(release('0.0.9')).rejects.toMatchObject({ stderr: expect.stringContaining('not newer than') });
-  expect(await run('git', 'tag')).toBe('');
+  expect(await run('git', 'tag')).toBe(tags);
 });
 
 it('leaves a commit, a tag and files that belong together, and pushes nothing', async () => {
