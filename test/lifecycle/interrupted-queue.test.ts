@@ -89,6 +89,19 @@ describe.each(['before', 'after'] as const)('after a crash %s any call takes eff
   });
 });
 
+it('an ended run whose end is not visible everywhere yet leaves the queue', async () => {
+  const workspaceId = await open();
+  const [ended, next] = [await queued(workspaceId), await queued(workspaceId)];
+  aws.stale = true;
+  try {
+    await store.updateRun(ended.id, { set: { status: 'canceled' } });
+    expect(await store.startNext(workspaceId)).toBe(true);
+  } finally {
+    aws.stale = false;
+  }
+  expect(await isCurrent(next)).toBe(true);
+});
+
 it('another run that leaves the queue does not affect the current run', async () => {
   const workspaceId = await open();
   const [first, second] = [await queued(workspaceId), await queued(workspaceId)];

@@ -87,6 +87,8 @@ export interface Aws {
 
 /** Calls to DynamoDB in a row that change nothing: more are an endless loop, which no time limit of a test can end. */
 const maxVainCalls = 10_000;
+/** Calls in one turn of the event loop: more are an endless loop that writes. */
+const maxCallsInTurn = 100_000;
 
 const itemsIn = ({ Item, Items = [], Responses = {} }: Record<string, unknown>): number => {
   const batches = Object.values(Responses as object).flat();
@@ -168,6 +170,7 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   let fault: { n: number; when: Failing } | undefined;
   let late: (() => Promise<unknown>)[] = [];
   let vainCalls = 0;
+  let callsInTurn = 0;
   const aws: Aws = {
     sent: [],
     invoked: [],
@@ -213,6 +216,14 @@ export const startAws = async ({ attempts = 1 } = {}): Promise<Aws> => {
   const call = <T>(perform: () => T): Promise<T> => again(() => attempt(async () => perform()));
   const table = (action: string, input: object): Promise<object> =>
     attempt(async () => {
+      if (callsInTurn++ === 0)
+        void setImmediate().then(() => {
+          callsInTurn = 0;
+        });
+      if (callsInTurn > maxCallsInTurn)
+        throw new Error(
+          `an endless loop: ${maxCallsInTurn} calls to DynamoDB in one turn of the event loop; ${action}`,
+        );
       // From then on every call fails, because callers can hide the error of one.
       if (++vainCalls > maxVainCalls)
         throw new Error(

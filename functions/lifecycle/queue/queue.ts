@@ -42,6 +42,8 @@ export const startNext = async (workspaceId: string): Promise<boolean> => {
     }
     if (await lockFor(workspaceId, runId)) {
       if (await resume(workspaceId, runId)) return true;
+      // It has ended, which the eventually consistent read of its standing did not show.
+      await remove({ pk, sk });
       continue;
     }
     const holder = await holderOf(workspaceId);
