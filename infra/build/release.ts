@@ -16,7 +16,7 @@ const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 * 2 ** 20 }).trim();
 const git = (...args: string[]): string => run('git', ...args);
 
-const changed = ['CHANGELOG.md', 'package.json', 'package-lock.json'];
+const changed = ['CHANGELOG.md', 'package.json', 'package-lock.json', 'infra/docs/openapi.json'];
 const folder = join(build, 'release');
 const file = (name: string): string => join(root, name);
 
@@ -63,6 +63,8 @@ const release = (requested: string | undefined): void => {
   try {
     writeFileSync(file('CHANGELOG.md'), changelog);
     run('npm', 'version', version, '--no-git-tag-version', '--ignore-scripts');
+    // The description of the API has the version.
+    run(process.execPath, 'infra/docs/generate.ts');
     run(process.execPath, 'infra/build/package.ts', folder);
     writeBill(`stepform-${version}.cdx.json`);
     writeChecksums();

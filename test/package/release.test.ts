@@ -72,6 +72,8 @@ it('leaves a commit, a tag and files that belong together, and pushes nothing', 
   const { packages } = JSON.parse(text('package-lock.json'));
   expect([JSON.parse(text('package.json')).version, packages[''].version]).toEqual(['7.8.9', '7.8.9']);
 
+  expect(JSON.parse(text('infra/docs/openapi.json')).info.version).toBe('7.8.9');
+
   const files = join(folder, '.build/release');
   expect(readdirSync(files).sort()).toEqual([
     'NOTES.md',
