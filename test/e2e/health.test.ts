@@ -22,6 +22,11 @@ const resultOf = ({ id }: Resource): Promise<Resource | undefined> =>
 /** Starts an assessment, and waits for its result. */
 const assess = async (workspace: Resource): Promise<Resource> => {
   const before = await resultOf(workspace);
+  // Shortly after its end, a run still holds the lock.
+  await until(
+    () => client.get(`/workspaces/${workspace.id}`),
+    ({ attributes }) => !attributes.locked,
+  );
   await client.call('POST', `/workspaces/${workspace.id}/actions/assess`);
   const result = await until(
     () => resultOf(workspace),
