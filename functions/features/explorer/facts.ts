@@ -36,8 +36,8 @@ export interface Facts {
 export interface RunFacts {
   id: string;
   status: string;
-  /** The status in words, as the page shows it; absent from facts recorded before it was. */
-  display?: string | undefined;
+  /** The status in words, as the page shows it. */
+  display: string;
   appliedAt: string | null;
 }
 
@@ -84,7 +84,7 @@ export const currentRuns = async (
     const id = currentRunId(workspace);
     const noted = factsById.get(workspace.id)?.run;
     if (!id) continue;
-    if (noted?.id === id && noted.display) runs.set(workspace.id, { ...noted, isOver: true });
+    if (noted?.id === id) runs.set(workspace.id, { ...noted, isOver: true });
     else missing.set(id, workspace.id);
   }
   const ids = [...missing.keys()];
@@ -176,8 +176,7 @@ export const refreshFacts = async (
 ): Promise<number> => {
   const isRunNoted = ({ id }: Workspace) => {
     const run = runs.get(id);
-    const noted = facts.get(id)?.run;
-    return !run?.isOver || (noted?.id === run.id && noted.display === run.display);
+    return !run?.isOver || facts.get(id)?.run?.id === run.id;
   };
   const stale = workspaces.filter(
     (candidate) => !isCurrent(facts.get(candidate.id), candidate) || !isRunNoted(candidate),
