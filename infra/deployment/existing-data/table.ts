@@ -58,7 +58,7 @@ const contentFindings = ({ Table }: Described, { tableName, keyArn }: Expected, 
   const statuses = [Table.TableStatus, ...indexes.map(({ IndexStatus }) => IndexStatus)];
   if (statuses.some((status) => status !== 'ACTIVE'))
     findings.push({
-      what: `Table ${tableName}: its status and those of its indexes are ${statuses.join(', ')}.`,
+      what: `Table ${tableName} and its indexes are not all active: ${statuses.join(', ')}.`,
       todo: `aws dynamodb wait table-exists --table-name ${tableName}`,
     });
   const encryptedWith = Table.SSEDescription?.KMSMasterKeyArn;

@@ -21,7 +21,7 @@ const token = (name: string): Field => ({ name, value: 'copy the token: it is sh
 /** What both identity providers need to know of the platform. */
 const saml: Side = {
   title: 'stepform',
-  path: ['Settings samlAdministrators; command line'],
+  path: ['Setting samlAdministrators', 'command line'],
   fields: [
     { name: 'Assertion consumer service (ACS)', value: '<ApiUrl>/users/saml/auth', from: 1 },
     { name: 'Entity id', value: '<ApiUrl>/users/saml/metadata', from: 2 },

@@ -59,7 +59,7 @@ const ShowManaged = ({ organization, shown }: OrganizationProps & { shown: Signa
   const first = useLive(path, () => call<Resource[]>('GET', path), undefined);
   return (first.value?.data.length ?? 0) > 0 ? (
     <p class="row soft">
-      {shown.value ? 'With workspaces' : 'Without workspaces'} of environments and templates
+      Workspaces of environments and templates are {shown.value ? 'listed' : 'hidden'}
       <SmallButton
         text={shown.value ? 'Hide' : 'Show'}
         of="workspaces of environments"
