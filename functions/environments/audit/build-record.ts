@@ -1,5 +1,6 @@
 import { type AuditEvent, keepEvent, keepFailure } from '#resources/audit/records.ts';
 import type { Build } from '../builds/records.ts';
+import type { AuditedAction } from '../host/route.ts';
 import { uuidOf } from '../host/uuid.ts';
 import type { Environment } from '../workspaces/records.ts';
 
@@ -7,8 +8,14 @@ import type { Environment } from '../workspaces/records.ts';
 export const nameOfEnvironment = ({ name, ownerName }: Pick<Environment, 'name' | 'ownerName'>): string =>
   `${ownerName}/${name}`;
 
-export const nameOfBuild = ({ number }: Pick<Build, 'number'>, environment: Environment): string =>
+const nameOfBuild = ({ number }: Build, environment: Environment): string =>
   `${nameOfEnvironment(environment)} #${number}`;
+
+/** What a caller does with a build. */
+export const onBuild = (
+  action: string,
+  { build, environment }: { build: Build; environment: Environment },
+): AuditedAction => ({ type: 'workspace_build', action, id: build.id, name: nameOfBuild(build, environment) });
 
 /**
  * Records the end of a build and its outcome, because a build without a request, such as a start on schedule, has no

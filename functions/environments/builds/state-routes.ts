@@ -2,11 +2,11 @@ import * as v from 'valibot';
 import { dueAttributes, dueIn } from '#platform/store/due.ts';
 import { update } from '#platform/store/table.ts';
 import { getWorkspace } from '#resources/workspaces/records.ts';
-import { nameOfBuild } from '../audit/build-record.ts';
+import { onBuild } from '../audit/build-record.ts';
 import { bytes, noContent } from '../host/answers.ts';
 import { readBody } from '../host/body.ts';
 import { CoderError, notFound } from '../host/errors.ts';
-import { type AuditedAction, audited, type Call, type Route, refused, route } from '../host/route.ts';
+import { audited, type Call, type Route, refused, route } from '../host/route.ts';
 import { newUuid } from '../host/uuid.ts';
 import { keys } from '../keys.ts';
 import { buildById, type Found } from '../workspaces/finder.ts';
@@ -17,24 +17,16 @@ import { checkState, putState, readBuildState } from './state.ts';
 
 /** States of builds: `coder state pull` and `coder state push`. */
 
-const auditedActionOf = (action: string, { build, environment }: Found & { build: Build }): AuditedAction => ({
-  type: 'workspace_build',
-  action,
-  id: build.id,
-  name: nameOfBuild(build, environment),
-});
-
 const isLatest = ({ environment, build }: Found & { build: Build }): boolean => environment.latestBuildId === build.id;
 
 /** States contain secrets: reading one requires the right to manage templates, and is recorded. */
 const state = async (call: Call) => {
   const target = await buildById(call);
   const { environment, rights, build } = target;
-  if (!rights.manage)
-    throw await refused(call, environment.organization, auditedActionOf('pull_state', target), notFound());
+  if (!rights.manage) throw await refused(call, environment.organization, onBuild('pull_state', target), notFound());
   const { build: settled } = await settleBuild(build);
   const current = isLatest(target) && settled.completedAt ? await getWorkspace(environment.workspaceId) : undefined;
-  return audited(call, environment.organization, auditedActionOf('pull_state', target), async () =>
+  return audited(call, environment.organization, onBuild('pull_state', target), async () =>
     bytes(await readBuildState(settled, current), 'application/json'),
   );
 };
@@ -42,7 +34,7 @@ const state = async (call: Call) => {
 const replaceState = async (call: Call) => {
   const target = await buildById(call);
   const { environment, rights } = target;
-  const auditAction = auditedActionOf('put_state', target);
+  const auditAction = onBuild('put_state', target);
   if (!rights.manage) throw await refused(call, environment.organization, auditAction, notFound());
   const { state: text } = readBody(call.request, v.object({ state: v.pipe(v.string(), v.base64()) }));
   const state = Buffer.from(text, 'base64');

@@ -1,4 +1,5 @@
 import type { Due } from '#platform/store/due.ts';
+import { setOrRemove } from '#platform/store/edits.ts';
 import { foldCase } from '#platform/store/fold-case.ts';
 import { recordsAt, updateRecord } from '#platform/store/records.ts';
 import { create, get, put, queryAll, remove } from '#platform/store/table.ts';
@@ -102,13 +103,8 @@ export type EnvironmentChange = Partial<
 >;
 
 /** Removes attributes set to undefined. */
-export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> => {
-  const remove = Object.entries(change).flatMap(([name, value]) => (value === undefined ? [name] : []));
-  return updateRecord<Environment>(keys.environment(id), {
-    set: { ...change, updatedAt: new Date().toISOString() },
-    remove,
-  });
-};
+export const updateEnvironment = (id: string, change: EnvironmentChange): Promise<Environment | undefined> =>
+  updateRecord<Environment>(keys.environment(id), setOrRemove({ ...change, updatedAt: new Date().toISOString() }));
 
 /** Removes the pointers to a deleted environment. Can be repeated. */
 export const forgetEnvironment = async (environment: Environment): Promise<void> => {

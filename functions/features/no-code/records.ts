@@ -1,6 +1,6 @@
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { create, get, remove, update } from '#platform/store/table.ts';
+import { create, get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getModule, type Module } from '#resources/registry/modules/records.ts';
 
@@ -53,9 +53,9 @@ export const createNoCodeModule = async (
   };
   // An earlier request may have claimed the module and been interrupted before creating this record.
   const stale = module.noCode && !(await getNoCodeModule(module.noCode.id)) ? module.noCode.id : '';
-  const claimed = await update<Module>(keys.module(moduleId), {
+  const claimed = await updateExisting<Module>(keys.module(moduleId), {
     set: { noCode: { id: noCode.id, enabled: noCode.enabled } },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(noCode) OR noCode.id = :stale)',
+    condition: 'attribute_not_exists(noCode) OR noCode.id = :stale',
     values: { ':stale': stale },
   });
   if (!claimed) return undefined;
@@ -68,9 +68,8 @@ export const updateNoCodeModule = async (
   { id, moduleId }: NoCodeModule,
   change: Partial<NoCodeSettings>,
 ): Promise<NoCodeModule | undefined> => {
-  const updated = await update<NoCodeModule>(keys.noCodeModule(id), {
+  const updated = await updateExisting<NoCodeModule>(keys.noCodeModule(id), {
     set: { ...change, updatedAt: now() },
-    condition: 'attribute_exists(pk)',
   });
   if (updated && change.enabled !== undefined) {
     await update(keys.module(moduleId), {

@@ -1,5 +1,5 @@
 import { type Answer, created, json } from '#api/answer.ts';
-import { notFound, unprocessable } from '#api/errors.ts';
+import { deletedMeanwhile, notFound, unprocessable } from '#api/errors.ts';
 import { byId, param } from '#api/finders.ts';
 import { includable } from '#api/include.ts';
 import { nameOf } from '#api/naming.ts';
@@ -78,7 +78,7 @@ const update = async (context: Context<NoCodeModule>): Promise<Answer> => {
     if (next.options.length > 0) checkOptions(next.options, await currentRelease(module, next));
   }
   const updated = Object.keys(change).length > 0 ? await updateNoCodeModule(subject, change) : subject;
-  if (!updated) throw notFound('The no-code module was deleted at the same time.');
+  if (!updated) throw deletedMeanwhile('no-code module');
   return shown(context, updated);
 };
 

@@ -1,6 +1,7 @@
 import { type Due, dueIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
@@ -23,10 +24,9 @@ export const lockWorkspace = async (
   // Identifies the lock when the SDK retries a write whose response was lost.
   const nonce = newId('lock');
   const lock = { kind: 'user' as const, userId, reason, at: now(), nonce };
-  const locked = await update<Workspace>(keys.workspace(workspaceId), {
+  const locked = await updateRecord<Workspace>(keys.workspace(workspaceId), {
     set: { lock },
-    condition:
-      'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND (attribute_not_exists(#lock) OR #lock.nonce = :nonce)',
+    condition: 'attribute_not_exists(#lock) OR #lock.nonce = :nonce',
     names: { '#lock': 'lock' },
     values: { ':nonce': nonce },
   });

@@ -1,6 +1,7 @@
 import { type Due, dueAttributes, dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
-import { get, put, remove, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { get, put, remove, update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, updateRun } from '#resources/runs/records.ts';
@@ -72,9 +73,8 @@ export const startIfFree = async (workspaceId: string): Promise<boolean> =>
 /** Schedules the sweep to start the queue after the time limit for creating the first run. 1 write. */
 const startLater = async (workspaceId: string, { at }: QueueEntry): Promise<void> => {
   const seconds = creationSeconds + 1 + (Date.parse(at) - Date.now()) / 1000;
-  await update(keys.workspace(workspaceId), {
+  await updateRecord(keys.workspace(workspaceId), {
     set: dueIn(workspaceId, seconds),
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 };
 
@@ -137,9 +137,9 @@ export const release = async ({ id, workspaceId }: Run): Promise<void> => {
 };
 
 const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(workspaceId), {
+  updateExisting<Workspace>(keys.workspace(workspaceId), {
     set: { lock: { kind: 'run', runId, at: now() } },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(#lock) OR #lock.runId = :runId)',
+    condition: 'attribute_not_exists(#lock) OR #lock.runId = :runId',
     names: { '#lock': 'lock' },
     values: { ':runId': runId },
   });
@@ -150,9 +150,9 @@ const lockFor = (workspaceId: string, runId: string): Promise<Workspace | undefi
  * was cleared.
  */
 const claimUncontended = (workspaceId: string, runId: string): Promise<Workspace | undefined> =>
-  update<Workspace>(keys.workspace(workspaceId), {
+  updateExisting<Workspace>(keys.workspace(workspaceId), {
     set: { lock: { kind: 'run', runId, at: now(), uncontended: true } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(#lock)',
+    condition: 'attribute_not_exists(#lock)',
     names: { '#lock': 'lock' },
   });
 

@@ -2,6 +2,7 @@ import { startNext } from '#lifecycle/queue/queue.ts';
 import { getObjectUpTo, listObjects } from '#platform/store/bucket.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { update } from '#platform/store/table.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import { InvalidStateError, md5Of, parseState } from '#resources/states/content.ts';
@@ -59,9 +60,9 @@ const holderOf = async (workspace: Workspace): Promise<{ holder: object; lockedA
   if (!userId) return undefined;
   const at = new Date().toISOString();
   const reason = 'The platform was restored to an earlier time; the latest state is being recovered.';
-  const locked = await update<Workspace>(keys.workspace(workspace.id), {
+  const locked = await updateRecord<Workspace>(keys.workspace(workspace.id), {
     set: { lock: { kind: 'user', userId, reason, at } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(#lock)',
+    condition: 'attribute_not_exists(#lock)',
     names: { '#lock': 'lock' },
   });
   return locked && { holder: { userId }, lockedAt: at };

@@ -3,7 +3,7 @@ import { environment } from '#platform/environment.ts';
 import { invokeLater } from '#platform/store/aws.ts';
 import { dueIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { completeDeletion, getEndedWorkspace, openRunsOf } from '#removal/workspaces.ts';
 import { isAccepted } from '#run/actions.ts';
@@ -39,7 +39,7 @@ export const completeWorkspaceEnd = async (workspaceId: string): Promise<boolean
   // Newest first: a run that ends starts the next one in the queue.
   for (const run of await openRunsOf(workspace)) await stop(run, workspace.deletedBy ?? '');
   if (!(await completeDeletion(workspace))) {
-    await update(keys.workspace(workspaceId), { set: dueIn(workspaceId, 60), condition: 'attribute_exists(pk)' });
+    await updateExisting(keys.workspace(workspaceId), { set: dueIn(workspaceId, 60) });
     return true;
   }
   const { isEnding, recoverableUntil } = workspace;

@@ -4,7 +4,7 @@ import { isSlotWanted } from '#lifecycle/slots/slots.ts';
 import { environment } from '#platform/environment.ts';
 import { hashSecret, isSecretOf } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { update, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getRun, getRunEventually, updateRun } from '#resources/runs/records.ts';
 import { isStopped } from '#run/lifecycle.ts';
@@ -156,9 +156,9 @@ const answerWarmRunner = async (id: string, secret: string, key: string): Promis
 };
 
 const register = (id: string, keyHash: string): Promise<unknown> =>
-  update(keys.warmRunner(id), {
+  updateExisting(keys.warmRunner(id), {
     set: { keyHash, readyUntil: leaseEnd() },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(keyHash) OR keyHash = :key)',
+    condition: 'attribute_not_exists(keyHash) OR keyHash = :key',
     values: { ':key': keyHash },
   });
 

@@ -2,7 +2,7 @@ import { environment } from '#platform/environment.ts';
 import { hashSecret, newId, newSecret } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { logWarning } from '#platform/store/log.ts';
-import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { batchGet, create, get, update, updateExisting } from '#platform/store/table.ts';
 import { expiryIn } from '#platform/store/time.ts';
 import type { PhaseName } from '#run/run.ts';
 import { targetCount } from '#run/warm-runners.ts';
@@ -63,9 +63,9 @@ export const leavePool = (id: string): Promise<unknown> =>
 
 /** Retires the runner, so that no run gets it, unless a run already has it. */
 export const retire = async (id: string): Promise<void> => {
-  await update(keys.warmRunner(id), {
+  await updateExisting(keys.warmRunner(id), {
     set: { retiredAt: new Date().toISOString(), ...removableLater() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(reserved)',
+    condition: 'attribute_not_exists(reserved)',
   });
   await leavePool(id);
 };
@@ -107,7 +107,7 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
   await create({ ...keys.warmRunner(id), id, secretHash: hashSecret(secret), version: currentVersion(), startedAt });
   try {
     const taskArn = await runContainer(id, `${id}.${secret}`);
-    await update(keys.warmRunner(id), { set: { taskArn }, condition: 'attribute_exists(pk)' });
+    await updateExisting(keys.warmRunner(id), { set: { taskArn } });
     return true;
   } catch (error) {
     await retire(id);

@@ -1,5 +1,5 @@
 import { type Key, keys } from '#platform/store/keys.ts';
-import { get, remove, update } from '#platform/store/table.ts';
+import { get, remove, update, updateExisting } from '#platform/store/table.ts';
 import { inSeconds, now } from '#platform/store/time.ts';
 import { getOrganization } from '#resources/organizations/records.ts';
 import type { HealthTimer } from '#resources/workspaces/health-timer.ts';
@@ -43,8 +43,7 @@ export const lookAtHealth = async (key: Key): Promise<void> => {
 
 /** Restarts the schedule, because a user has started an assessment. */
 export const restartTimer = async (workspaceId: string): Promise<void> => {
-  await update(keys.healthTimer(workspaceId), {
+  await updateExisting(keys.healthTimer(workspaceId), {
     set: { lookedAt: now(), dueAt: inSeconds(assessmentHours * hours) },
-    condition: 'attribute_exists(pk)',
   });
 };

@@ -3,6 +3,7 @@ import { enqueue, pendingRun } from '#lifecycle/creation/new-run.ts';
 import { checkIn } from '#platform/store/due.ts';
 import { newId } from '#platform/store/id.ts';
 import { keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { create, query, update } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import { getConfigurationVersion } from '#resources/configurations/records.ts';
@@ -92,9 +93,9 @@ export const assess = async (workspace: Workspace): Promise<Obstacle | undefined
   if (drain) return passing(new DrainingError(drain).message.replace(/\.$/, ''));
   await takeBack(workspace);
   const id = newId('run');
-  const claimed = await update<Workspace>(keys.workspace(workspace.id), {
+  const claimed = await updateRecord<Workspace>(keys.workspace(workspace.id), {
     set: { assessing: { runId: id, at: now() } },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt) AND attribute_not_exists(assessing)',
+    condition: 'attribute_not_exists(assessing)',
   });
   if (!claimed) return passing('an assessment is in progress');
   const run = await pendingRun(claimed, {

@@ -3,6 +3,7 @@ import { queueRun } from '#lifecycle/creation/create-run.ts';
 import { notifyAutoDestroy } from '#lifecycle/phases/notifications.ts';
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
+import { updateRecord } from '#platform/store/records.ts';
 import { type Change, get, remove, update } from '#platform/store/table.ts';
 import { inSeconds, now } from '#platform/store/time.ts';
 import { latestConfigurationVersion } from '#resources/configurations/latest.ts';
@@ -139,7 +140,6 @@ const failed = async (
 };
 
 const setStatus = (workspace: Workspace, autoDestroyStatus: Workspace['autoDestroyStatus']) =>
-  update(keys.workspace(workspace.id), {
+  updateRecord(keys.workspace(workspace.id), {
     set: { autoDestroyStatus },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });

@@ -16,7 +16,9 @@ export const aliased = (path: string, names: Record<string, string>): string =>
 
 /** Both conditions. Parentheses only where they matter: DynamoDB rejects redundant ones. */
 export const both = (first: string, second: string | undefined): string =>
-  second === undefined ? first : `${first} AND ${second.includes(' OR ') ? `(${second})` : second}`;
+  second === undefined ? first : [first, second].map(asOperand).join(' AND ');
+
+const asOperand = (condition: string): string => (condition.includes(' OR ') ? `(${condition})` : condition);
 
 /** A condition with every attribute path aliased; functions, operators and values stay unchanged. */
 export const conditionOf = (condition: string | undefined, names: Record<string, string>): string | undefined =>

@@ -1,5 +1,6 @@
 import { Cache } from './cache.ts';
 import { type Key, keys } from './keys.ts';
+import { updateRecord } from './records.ts';
 import { type Paging, type Scan, type ScanResult, scan } from './scan.ts';
 import { query, update } from './table.ts';
 
@@ -22,10 +23,9 @@ type Organization = NameCounts & { name: string };
  * request for the end of the list corrects ({@link countAgain}).
  */
 export const countNames = async (organization: string, kind: Kind, more: 1 | 0 | -1): Promise<void> => {
-  await update(keys.organization(organization), {
+  await updateRecord(keys.organization(organization), {
     add: { [`${kind}Count`]: more, [`${kind}Changes`]: 1 },
     set: { [`${kind}ChangedAt`]: new Date().toISOString() },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 };
 

@@ -1,6 +1,7 @@
 import { type Due, dueIn } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { put, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { put } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { DataRetention } from '#run/data-retention-record.ts';
 
@@ -44,9 +45,8 @@ export const setDataRetention = async (target: Target, dataRetention: DataRetent
   if (dataRetention && !dataRetention.keeps) {
     await put({ ...timerKey(target), lookedAt: now(), ...dueIn(id, firstLookSeconds) });
   }
-  const updated = await update(key, {
+  const updated = await updateRecord(key, {
     ...(dataRetention ? { set: { dataRetention } } : { remove: ['dataRetention'] }),
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
   return updated !== undefined;
 };

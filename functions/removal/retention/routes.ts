@@ -1,5 +1,5 @@
 import { type Answer, noContent, ok } from '#api/answer.ts';
-import { notFound } from '#api/errors.ts';
+import { deletedMeanwhile, notFound } from '#api/errors.ts';
 import { nameOf } from '#api/naming.ts';
 import { type Context, type Route, route } from '#api/route.ts';
 import { type InOrganization, organization } from '#resources/organizations/finder.ts';
@@ -26,7 +26,7 @@ const write = async (
   place: { type: 'organizations' | 'workspaces'; id: string },
 ): Promise<Answer> => {
   if (await setDataRetention(target, policy)) return ok(dataRetentionDocument(policy, place));
-  throw notFound(`The ${place.type.slice(0, -1)} was deleted at the same time.`);
+  throw deletedMeanwhile(place.type.slice(0, -1));
 };
 
 const setForWorkspace = async ({ request, subject }: Context<Workspace>): Promise<Answer> =>

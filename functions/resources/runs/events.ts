@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, get, put, query, queryAll, update } from '#platform/store/table.ts';
+import { batchGet, get, put, query, queryAll, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal, timestampKey } from '#run/status.ts';
@@ -77,9 +77,9 @@ const addComment = async (
   runId: string,
   { action, createdAt, createdBy, body }: Pick<RunComment, 'createdAt' | 'createdBy' | 'body'> & { action: string },
 ): Promise<RunComment | undefined> => {
-  const counted = await update<Pick<Run, 'commentCount'>>(keys.run(runId), {
+  const counted = await updateExisting<Pick<Run, 'commentCount'>>(keys.run(runId), {
     add: { commentCount: 1 },
-    condition: 'attribute_exists(pk) AND (attribute_not_exists(commentCount) OR commentCount < :max)',
+    condition: 'attribute_not_exists(commentCount) OR commentCount < :max',
     values: { ':max': maxComments },
   });
   if (!counted?.commentCount) return undefined;

@@ -1,6 +1,6 @@
 import { checkIn } from '#platform/store/due.ts';
 import { keys } from '#platform/store/keys.ts';
-import { update } from '#platform/store/table.ts';
+import { update, updateExisting } from '#platform/store/table.ts';
 import { adoptConfigurationVersion } from '#resources/configurations/records.ts';
 import type { Workspace } from '#resources/workspaces/records.ts';
 import type { Run } from '#run/run.ts';
@@ -31,9 +31,8 @@ export const isStale = ({ savePlan, plan, current }: Run, workspace: Workspace):
 
 /** Adds a run with a saved plan to the list. Can be repeated. */
 export const keepSavedPlan = async (run: Run): Promise<void> => {
-  const workspace = await update<Workspace>(keys.workspace(run.workspaceId), {
+  const workspace = await updateExisting<Workspace>(keys.workspace(run.workspaceId), {
     add: { savedPlans: new Set([run.id]) },
-    condition: 'attribute_exists(pk)',
   });
   if (workspace && isStale(run, workspace)) await discardStale(run.id);
 };

@@ -3,7 +3,7 @@ import { asEdit, type Edited, type Editor } from '#platform/store/edits.ts';
 import { newId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { countNames } from '#platform/store/name-index.ts';
-import { batchGet, create, get, update } from '#platform/store/table.ts';
+import { batchGet, create, get, update, updateExisting } from '#platform/store/table.ts';
 import { now, nowAfter } from '#platform/store/time.ts';
 import { usePool, withPoolUse } from '#resources/agents/pools/uses.ts';
 import type { Tag } from '#resources/projects/tags.ts';
@@ -291,5 +291,5 @@ export const countOne = async (
   counter: 'stateVersionCount' | 'configurationVersionCount',
   set: Pick<Workspace, 'newestConfigurationId'> = {},
 ): Promise<void> => {
-  await update(keys.workspace(workspaceId), { set, add: { [counter]: 1 }, condition: 'attribute_exists(pk)' });
+  await updateExisting(keys.workspace(workspaceId), { set, add: { [counter]: 1 } });
 };

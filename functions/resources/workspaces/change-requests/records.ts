@@ -1,6 +1,7 @@
 import { derivedId } from '#platform/store/id.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
-import { batchGet, create, get, put, queryAll, update } from '#platform/store/table.ts';
+import { updateRecord } from '#platform/store/records.ts';
+import { batchGet, create, get, put, queryAll, updateExisting } from '#platform/store/table.ts';
 import { now } from '#platform/store/time.ts';
 import type { Workspace } from '../records.ts';
 
@@ -31,9 +32,8 @@ export const listChangeRequests = async (workspaceId: string): Promise<ChangeReq
 
 /** Counts a workspace's open requests on its item, so that workspaces without any need no query. */
 const countOpen = (workspaceId: string, difference: 1 | -1) =>
-  update(keys.workspace(workspaceId), {
+  updateRecord(keys.workspace(workspaceId), {
     add: { changeRequests: difference },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(deletedAt)',
   });
 
 /** @param action id of the bulk action, which creates one request per workspace. 3 writes. */
@@ -54,9 +54,9 @@ export const archiveChangeRequest = async (
   { id, workspaceId }: ChangeRequest,
   archivedBy: string,
 ): Promise<ChangeRequest | undefined> => {
-  const archived = await update<ChangeRequest>(keys.changeRequest(id), {
+  const archived = await updateExisting<ChangeRequest>(keys.changeRequest(id), {
     set: { archivedAt: now(), archivedBy },
-    condition: 'attribute_exists(pk) AND attribute_not_exists(archivedAt)',
+    condition: 'attribute_not_exists(archivedAt)',
   });
   if (archived) await countOpen(workspaceId, -1);
   return archived;
