@@ -1,6 +1,7 @@
 import { ApiError, type Client, type Resource, related } from '#clients/client/client.ts';
 import { factsOf, mayDecide, since } from '#clients/client/run-facts.ts';
 import { problemsOf } from '#clients/client/text/health.ts';
+import { rejectionOf } from '#clients/client/text/policy-sets.ts';
 import { ago, count, timeOfDay } from '#clients/client/text/time.ts';
 import { displayStatus, type Tone } from '#run/display.ts';
 import { type Command, ofOrganization } from '../arguments.ts';
@@ -38,8 +39,7 @@ const rejectedPolicies = async (client: Client, organization: string): Promise<s
   try {
     const { data, included } = await client.some<'policy-sets'>(path, 10_000);
     return data.flatMap((set) => {
-      const newest = included.find(({ id }) => id === related(set, 'newest-version'));
-      const problem: string | null | undefined = newest?.attributes['error-message'];
+      const problem = rejectionOf(set, included);
       return problem ? [[`  ${bold(plain(set.attributes.name))}`, yellow(plain(problem).split('\n')[0] ?? '')]] : [];
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { related, relatedIds } from '#clients/client/client.ts';
+import { relatedIds } from '#clients/client/client.ts';
+import { rejectionOf } from '#clients/client/text/policy-sets.ts';
 import type { OrganizationProps } from '#clients/web/organization.ts';
 import { type Option, Radios } from '#clients/web/parts/fields.tsx';
 import { Item } from '#clients/web/parts/list.tsx';
@@ -28,8 +29,7 @@ export const PolicySets = ({ organization }: OrganizationProps) => {
         const excludes =
           [...relatedIds(set, 'workspace-exclusions'), ...relatedIds(set, 'project-exclusions')].length > 0;
         const reach = `${reachOf(set.attributes)}${excludes ? ', with exceptions' : ''}`;
-        const newest = included.find(({ id }) => id === related(set, 'newest-version'));
-        const problem: string | null | undefined = newest?.attributes['error-message'];
+        const problem = rejectionOf(set, included);
         return (
           <Item
             key={set.id}
