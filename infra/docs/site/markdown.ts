@@ -70,14 +70,20 @@ export interface Addresses {
 
 const markedFor = ({ link, picture }: Addresses): Marked => {
   let diagrams = 0;
+  const headings = new Map<string, number>();
+  /** As on GitHub, the second heading of the same text has `-1`. */
+  const ownAnchor = (anchor: string): string => {
+    const former = headings.get(anchor);
+    headings.set(anchor, (former ?? 0) + 1);
+    return former ? `${anchor}-${former}` : anchor;
+  };
   return new Marked({
     renderer: {
       heading({ tokens, depth }) {
         const html = this.parser.parseInline(tokens);
-        const anchor = anchorOf(plain(html));
-        return depth === 1
-          ? `<h1>${html}</h1>\n`
-          : `<h${depth} id="${anchor}"><a href="#${anchor}">${html}</a></h${depth}>\n`;
+        if (depth === 1) return `<h1>${html}</h1>\n`;
+        const anchor = ownAnchor(anchorOf(plain(html)));
+        return `<h${depth} id="${anchor}"><a href="#${anchor}">${html}</a></h${depth}>\n`;
       },
       link({ href, tokens }) {
         const html = this.parser.parseInline(tokens);
@@ -132,7 +138,7 @@ export const render = (text: string, addresses: Addresses): Rendered => {
   if (first?.depth !== 1) throw new Error('The page has no title');
   const sections = parts.map(({ depth, heading, body }) => {
     const title = plain(heading);
-    return { depth, anchor: depth > 1 ? anchorOf(title) : '', title, text: plain(body) };
+    return { depth, anchor: /^<h\d id="([^"]+)/.exec(heading)?.[1] ?? '', title, text: plain(body) };
   });
   return {
     title: plain(first.heading),
