@@ -16,7 +16,7 @@ export const healthOf = (run: Run): HealthResult | undefined => {
   if (!assessment || assessment.outdated || !isFinal(status) || status === 'canceled') return undefined;
   const at = statusTimestamps['planned-and-finished-at'] ?? statusTimestamps['errored-at'] ?? run.createdAt;
   const report: Partial<PhaseReport> = plan.report ?? {};
-  const hasPlan = report.artifacts?.includes('plan-json') ? ({ hasPlan: true } as const) : {};
+  const hasPlan = report.artifacts?.['plan-json'] ? ({ hasPlan: true } as const) : {};
   const { health, failedChecks } = report;
   if (status === 'planned_and_finished')
     return { runId: id, at, succeeded: true, ...health, ...(failedChecks ? { failedChecks } : {}), ...hasPlan };

@@ -3,6 +3,14 @@ import type { TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { Timestamp } from './status.ts';
 
+/** Changes of resources, as in Terraform's summary. */
+export interface Counts {
+  additions: number;
+  changes: number;
+  destructions: number;
+  imports: number;
+}
+
 /** What a runner reports at the end of a plan or an apply, and what it uploads. */
 
 export interface PhaseReport {
@@ -10,24 +18,20 @@ export interface PhaseReport {
   /** One or two sentences for users when it is not `finished`. */
   message?: string;
   hasChanges?: boolean;
-  resourceAdditions?: number;
-  resourceChanges?: number;
-  resourceDestructions?: number;
-  resourceImports?: number;
+  /** Absent: not counted. The stored ones lack those that are 0, because writes are billed by size. */
+  counts?: Partial<Counts>;
   generatedConfiguration?: boolean;
   /** For a plan: reason why its file could not be compared with its JSON. Policies reject such a plan. */
   uncompared?: string;
   /** Version of Terraform or OpenTofu that planned; the run itself may only have a constraint. */
   terraformVersion?: string;
-  /** Uploaded artifacts. */
-  artifacts?: Artifact[];
-  /** Hex SHA-256 of each artifact, to verify later reads. */
-  checksums?: Partial<Record<Artifact, string>>;
-  /** Milliseconds by step, e.g. `{download, init, plan, show, upload}`. */
-  timings?: Record<string, number>;
-  /** When each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
-  /** For a traced run: when each of these steps first began, in milliseconds after `at`, which is in the runner's clock. */
-  steps?: { at: Timestamp; began: Record<string, number> };
+  /** SHA-256 of each uploaded artifact in base64url ({@link shortened}), to verify later reads. */
+  artifacts?: Partial<Record<Artifact, string>>;
+  /**
+   * For a traced run, by step, e.g. `{download, init, plan, show, upload}`: when it first began, in milliseconds after
+   * `at`, which is in the runner's clock, and how many milliseconds it took.
+   */
+  steps?: { at: Timestamp; began: Record<string, number>; took: Record<string, number> };
   stateVersionId?: string;
   /** Message for users: why the apply's newest state was not saved to the workspace, and where it is. */
   stateProblem?: string;
@@ -64,3 +68,8 @@ export const artifacts = [
 ] as const;
 
 export type Artifact = (typeof artifacts)[number];
+
+/** Base64url of a checksum in hex: 43 instead of 64 characters of the run's item. */
+export const shortened = (hex: string): string => Buffer.from(hex, 'hex').toString('base64url');
+
+export const hexOf = (shortened: string): string => Buffer.from(shortened, 'base64url').toString('hex');

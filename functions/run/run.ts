@@ -225,7 +225,7 @@ export const defaultOptions = {
 
 /** Whether the runner of the plan has the apply. */
 export const hasPlanRunner = ({ plan, apply }: Run): boolean =>
-  apply.taskArn !== undefined && apply.taskArn === plan.taskArn;
+  apply.taskId !== undefined && apply.taskId === plan.taskId;
 
 /** A plan or an apply: the unit of work of a runner. */
 export interface Phase {
@@ -240,10 +240,10 @@ export interface Phase {
    * (resources/runs/state-tokens.ts). Removed when the phase ends.
    */
   tokenHash?: string;
-  /** The ready runner that is reserved for this phase: the hash of its key, which serves as the claim, and its ECS task. */
-  reserved?: { keyHash: string; taskArn: string };
-  /** ECS task that executes it. */
-  taskArn?: string;
+  /** The warm runner that is reserved for this phase: the hash of its key, which serves as the claim, and its ECS task. */
+  reserved?: { keyHash: string; taskId: string };
+  /** Id of the ECS task that executes it. */
+  taskId?: string;
   /** Agent that took it from its pool's queue, and the deadline for its first request. */
   agent?: { id: string; name: string };
   takenUntil?: Timestamp;

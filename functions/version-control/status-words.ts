@@ -23,9 +23,9 @@ export interface Words {
 }
 
 const planWords = ({ plan }: Run): string => {
-  const { hasChanges, resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 } = plan.report ?? {};
+  const { hasChanges, counts: { additions = 0, changes = 0, destructions = 0 } = {} } = plan.report ?? {};
   if (!hasChanges) return 'No changes';
-  return `Plan: ${resourceAdditions} to add, ${resourceChanges} to change, ${resourceDestructions} to destroy`;
+  return `Plan: ${additions} to add, ${changes} to change, ${destructions} to destroy`;
 };
 
 /** A run counts as planned only after its last check: a required status must not pass before its policies. */

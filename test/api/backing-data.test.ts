@@ -125,7 +125,7 @@ describe.each(['plan', 'apply'] as const)('content of the %s of a run', (phase) 
   const over = async (status = 'finished'): Promise<Run> => {
     const { id } = await help.create((await help.ready()).id);
     for (const name of new Set(['log', artifact])) await putObject(`runs/${id}/${phase}/${name}`, '\u0002secret\u0003');
-    const report = { outcome: 'finished', artifacts: ['log', artifact] };
+    const report = { outcome: 'finished', artifacts: { log: 'sha', [artifact]: 'sha' } };
     await help.bring(id, { [`${phase}.report`]: report, [`${phase}.status`]: status });
     return (await help.bring(id, { status: 'applied' })) as Run;
   };

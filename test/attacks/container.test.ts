@@ -103,7 +103,7 @@ describe.runIf(separatesUsers && hasProject)('in a container as on Fargate', () 
       const main = 'resource "drift_file" "a" {\n  path    = "a"\n  content = "judged"\n}\n';
       const content = await withScriptAsProvider(main, reachingProvider(reports.port));
       const { report } = await bench.run(jobFor(bench.plane, content, { structuredOutput: true }), environment);
-      expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+      expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });
       for (const command of ['show -json', 'schema -json', 'plan'])
         expect(reports.from(command).length, command).toBeGreaterThan(0);
       expect(reports.deeds).toEqual([]);

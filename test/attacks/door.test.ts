@@ -154,9 +154,9 @@ describe.skipIf(!hasGo)('a provider that is bundled unpacked', () => {
     const content = await withUnpackedProvider(main);
     const planned = async () => bench.run(jobFor(bench.plane, content, { structuredOutput: true }), environment);
     const { report } = await planned();
-    expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });
     const applied = await bench.run(bench.applyJob(content), environment);
-    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });
     if (separatesUsers) expect(readdirSync(join(bench.directory, 'cache', 'schemas'))).toHaveLength(1);
   }, 120_000);
 });

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, until } from '#clients/client/client.ts';
 import { PlatformProcess } from '#test/e2e/support/platform.ts';
@@ -35,21 +33,17 @@ const configurationOf = async (registry: ProviderRegistry, sources: Record<strin
 };
 
 /** Milliseconds of a plan's `terraform init`, including the runner's preparation. */
-const initOf = async ({ local }: PlatformProcess, files: Files): Promise<number> => {
+const initOf = async ({ local, dataDir }: PlatformProcess, files: Files): Promise<number> => {
   const client = new Client(local.url, local.token);
   const workspace = await client.createWorkspace(local.organization, `init-${Date.now()}`);
   const version = await client.upload(workspace.id, await packFiles(files));
   const run = await client.createRun(workspace.id, { 'plan-only': true }, version.id);
   const { attributes } = await client.waitForRun(run.id, ({ attributes: { status } }) => /fin|err/.test(status));
   if (attributes.status !== 'planned_and_finished') throw new Error(`the run ended ${attributes.status}`);
-  const database = new DynamoDBClient({
-    endpoint: local.awsEndpointUrl,
-    region: 'us-east-1',
-    credentials: local.awsCredentials,
-  });
-  const Key = { pk: { S: `RUN#${run.id}` }, sk: { S: 'RUN' } };
-  const { Item = {} } = await database.send(new GetItemCommand({ TableName: local.tableName, Key }));
-  const { init, providers = 0 } = unmarshall(Item).plan.report.timings as { init: number; providers?: number };
+  const logs = join(dataDir, 'logs');
+  const lines = (await readdir(logs)).map((name) => readFile(join(logs, name), 'utf8'));
+  const ended = (await Promise.all(lines)).join('\n').match(new RegExp(`.*"phase ended".*"${run.id}".*`))?.[0];
+  const { init, providers = 0 } = JSON.parse(ended ?? '').timings as { init: number; providers?: number };
   return init + providers;
 };
 

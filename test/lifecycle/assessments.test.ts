@@ -48,7 +48,7 @@ const found = { resourcesDrifted: 1, resourcesUndrifted: 1, checksPassed: 1, che
 /** Ends an assessment as the machine and a runner do. */
 const end = async (id: string, health: object = found): Promise<Run> => {
   const { id: runId } = await going(id);
-  const report = { outcome: 'finished', health, artifacts: ['plan-json'] } as Run['plan']['report'];
+  const report = { outcome: 'finished', health, artifacts: { 'plan-json': 'sha' } } as Run['plan']['report'];
   await help.bring(runId, { status: 'planning', 'plan.status': 'running', 'plan.report': report });
   return (await finishRun(runId, 'PlannedAndFinished')) as Run;
 };

@@ -46,7 +46,7 @@ interface AuditAction {
 
 const deeds = {
   'the claim of a plan': {
-    when: ({ wait, plan }) => wait?.state === 'PlanQueued' && !!plan.taskArn,
+    when: ({ wait, plan }) => wait?.state === 'PlanQueued' && !!plan.taskId,
     act: (world, run) => world.runner(run, 'finished', true),
     isDone: ({ plan }) => plan.claimNonce !== undefined,
   },
@@ -61,7 +61,7 @@ const deeds = {
     isDone: ({ decision }) => decision !== undefined,
   },
   'the claim of an apply': {
-    when: ({ wait, apply }) => wait?.state === 'ApplyQueued' && !!apply.taskArn,
+    when: ({ wait, apply }) => wait?.state === 'ApplyQueued' && !!apply.taskId,
     act: (world, run) => world.runner(run, 'finished', true),
     isDone: ({ apply }) => apply.claimNonce !== undefined,
   },

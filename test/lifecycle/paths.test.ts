@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { NewRun } from '#lifecycle/creation/new-run.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import { startAws } from '#test/support/aws.ts';
+import { startAws, taskArnOf } from '#test/support/aws.ts';
 import { LifecycleWorld } from '#test/support/lifecycle-world.ts';
 import { newRunOptions } from '#test/support/run.ts';
 
@@ -83,7 +83,7 @@ describe('the path of a run', () => {
     };
     const applied = await advance(world, id);
     world.around = (_, call) => call();
-    expect([applied.status, applied.apply.taskArn]).toEqual(['applied', applied.plan.taskArn]);
+    expect([applied.status, applied.apply.taskId]).toEqual(['applied', applied.plan.taskId]);
     expect(pathOf(world, id)).toEqual([
       'AfterCreation',
       'PlanQueued',
@@ -106,7 +106,7 @@ describe('the path of a run', () => {
     const id = await create(world);
     const run = await advance(world, id);
     const { handler: runnerStopped } = await import('#lifecycle/runners/runner-stopped.ts');
-    await runnerStopped({ detail: { taskArn: run.plan.taskArn as string, startedBy: id } });
+    await runnerStopped({ detail: { taskArn: taskArnOf(run.plan.taskId as string), startedBy: id } });
     await confirm(world, id);
     expect((await advance(world, id)).status).toBe('applied');
     expect(pathOf(world, id).slice(-6)).toEqual([

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { AwsError } from '#infra/local/host/errors.ts';
 import type { Run } from '#run/run.ts';
-import { type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws, taskArnOf } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /**
@@ -59,13 +59,13 @@ it('the claim of a container that could not be recorded is void', async () => {
   const [, container] = containers() as [StartedContainer, StartedContainer];
   expect(await claim(lost, 'nonce')).toBeUndefined();
   expect(await claim(container, 'nonce')).toBeDefined();
-  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce', taskArn: container.arn });
+  expect((await now()).plan).toMatchObject({ claimNonce: 'nonce', taskId: container.taskId });
 });
 
 it('a container that an older version started without recording it is stopped when its run ends', async () => {
   await open({ status: 'pending', current: true });
   await planQueued();
-  await store.update(store.keys.run(run.id), { remove: ['plan.taskArn'] });
+  await store.update(store.keys.run(run.id), { remove: ['plan.taskId'] });
   expect(await claim(containers()[0] as StartedContainer, 'nonce')).toBeDefined();
   await store.finishRun(run.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
   expect(containers()).toMatchObject([{ stopped: true }]);
@@ -110,9 +110,9 @@ it.each([false, true])(
     if (second) expect(await claim(second, 'nonce')).toBeDefined();
     goOn();
     await first;
-    expect((await now()).plan.taskArn).toBe((second ?? late).arn);
+    expect((await now()).plan.taskId).toBe((second ?? late).taskId);
     expect(containers().map(({ stopped }) => stopped)).toEqual(isRefused ? [undefined] : [true, undefined]);
-    if (second) await store.runnerStopped({ detail: { taskArn: late.arn, startedBy: run.id } });
+    if (second) await store.runnerStopped({ detail: { taskArn: taskArnOf(late.taskId), startedBy: run.id } });
     expect((await now()).plan.report).toBeUndefined();
   },
 );
@@ -246,19 +246,19 @@ it.each([
     /stopped during the apply \(Your Spot Task was interrupted\.\)/,
   ],
 ])('an apply errors with the reason when its runner was %s', async (_, detail, reason) => {
-  const apply = { status: 'running', statusTimestamps: {}, taskArn: 'arn:it', claimNonce: 'nonce' } as const;
+  const apply = { status: 'running', statusTimestamps: {}, taskId: 'it', claimNonce: 'nonce' } as const;
   await open({ status: 'applying', current: true, apply, wait: { state: 'Applying', token: 'token' } });
-  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  await store.runnerStopped({ detail: { taskArn: taskArnOf('it'), startedBy: run.id, ...detail } });
   expect((await now()).apply.report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(reason) });
   expect(aws.sent.at(-1)).toMatchObject({ action: 'SendTaskFailure', input: { error: 'TerraformFailed' } });
-  const { arn } = { arn: 'arn:canceled' };
+  const taskId = 'canceled';
   const canceled = { by: 'user-1', at: '', forceAvailableAt: '' };
-  await open({ status: 'applying', current: true, apply: { ...apply, taskArn: arn }, cancel: canceled });
-  await store.runnerStopped({ detail: { taskArn: arn, startedBy: run.id, ...detail } });
+  await open({ status: 'applying', current: true, apply: { ...apply, taskId }, cancel: canceled });
+  await store.runnerStopped({ detail: { taskArn: taskArnOf(taskId), startedBy: run.id, ...detail } });
   expect((await now()).apply.report).toMatchObject({ outcome: 'canceled', lost: true });
   // The event is delivered once more.
   const sent = aws.sent.length;
-  await store.runnerStopped({ detail: { taskArn: 'arn:it', startedBy: run.id, ...detail } });
+  await store.runnerStopped({ detail: { taskArn: taskArnOf('it'), startedBy: run.id, ...detail } });
   expect(aws.sent).toHaveLength(sent);
 });
 
@@ -295,12 +295,14 @@ it.each(['plan', 'apply'] as const)(
     expect(await sweepAfter(101)).toBe(1);
     const [hangs, next] = containers() as [StartedContainer, StartedContainer];
     expect([hangs.stopped, next.stopped]).toEqual([true, undefined]);
-    expect((await now())[phase].taskArn).toBe(next.arn);
+    expect((await now())[phase].taskId).toBe(next.taskId);
     const events = await store.listRunEvents(await now());
     expect(events.map(({ action }) => action)).toContain(`${phase}_runner_replaced`);
     expect(await claim(hangs, 'hangs')).toBeUndefined();
     // This event reports the end of the first container, not of the second.
-    await store.runnerStopped({ detail: { taskArn: hangs.arn, startedBy: run.id, stoppedReason: 'stopped' } });
+    await store.runnerStopped({
+      detail: { taskArn: taskArnOf(hangs.taskId), startedBy: run.id, stoppedReason: 'stopped' },
+    });
     expect((await now())[phase].report).toBeUndefined();
     expect(await claim(next, 'next')).toBeDefined();
     await sweepAfter(300);
@@ -330,8 +332,8 @@ it('the next sweep replaces a hanging container if ECS had no capacity in the fi
   aws.refusal = new AwsError('ThrottlingException', 'Rate exceeded');
   vi.spyOn(console, 'error').mockImplementation(() => {});
   await sweepAfter(101);
-  expect((await now()).plan.taskArn).toBeUndefined();
+  expect((await now()).plan.taskId).toBeUndefined();
   aws.refusal = undefined;
   await sweepAfter(160);
-  expect((await now()).plan.taskArn).toBe(containers()[1]?.arn);
+  expect((await now()).plan.taskId).toBe(containers()[1]?.taskId);
 });

@@ -156,9 +156,9 @@ it('the sweep starts the first run of a free workspace, and checks a healthy run
 });
 
 it('a run whose runner is stopping is due again in a minute, and is no failed repair', async () => {
-  const plan = { status: 'running', statusTimestamps: {}, taskArn: 'arn:stubborn', claimNonce: 'n' } as const;
+  const plan = { status: 'running', statusTimestamps: {}, taskId: 'stubborn', claimNonce: 'n' } as const;
   const run = await due({ status: 'planning', plan });
-  const container = { arn: 'arn:stubborn', startedBy: run.id, environment: {}, createdAt: 0, ignoresStop: true };
+  const container = { taskId: 'stubborn', startedBy: run.id, environment: {}, createdAt: 0, ignoresStop: true };
   aws.containers.push(container);
   aws.executionStatus = () => 'ABORTED';
   expect(await store.sweep()).toEqual({ looked: 1, repaired: 0 });
@@ -292,10 +292,10 @@ it('the sweep stops only containers that no run needs', async () => {
   const start = async (set: Partial<Run>) => {
     const run = newRun({ id: `run-${String(++count).padStart(16, '0')}`, ...set });
     await store.create({ ...store.keys.run(run.id), ...run });
-    const arn = `arn:aws:ecs:us-east-1:000000000000:task/c/${run.id}`;
-    const container = { arn, startedBy: run.id, environment: {}, createdAt: Date.parse(minutesAgo(600)) / 1000 };
+    const taskId = `task-${run.id}`;
+    const container = { taskId, startedBy: run.id, environment: {}, createdAt: Date.parse(minutesAgo(600)) / 1000 };
     aws.containers.push(container);
-    return { container, arn };
+    return { container, taskId };
   };
   const phase = { status: 'finished', statusTimestamps: {}, report: { outcome: 'finished' } } as const;
   const over = await start({ status: 'applied', statusTimestamps: { 'applied-at': minutesAgo(6) } });
@@ -306,22 +306,22 @@ it('the sweep stops only containers that no run needs', async () => {
   const hanging = await start({ status: 'planned' });
   const applies = await start({ status: 'applying' });
   const until = (minutes: number) => ({ ready: { keyHash: 'key', until: minutesAgo(minutes) } });
-  for (const [{ arn, container }, plan, apply] of [
+  for (const [{ taskId, container }, plan, apply] of [
     [ready, until(0), {}],
     [late, until(6), {}],
     [hanging, { statusTimestamps: { 'finished-at': minutesAgo(6) } }, {}],
-    [applies, until(60), { taskArn: applies.arn }],
+    [applies, until(60), { taskId: applies.taskId }],
   ] as const)
     await store.updateRun(container.startedBy, {
       set: {
-        plan: { ...phase, taskArn: arn, ...plan },
+        plan: { ...phase, taskId, ...plan },
         apply: { status: 'pending', statusTimestamps: {}, ...apply },
       },
     });
-  const unknown = { arn: 'arn:…/unknown', startedBy: 'run-unknown', environment: {} };
+  const unknown = { taskId: 'unknown', startedBy: 'run-unknown', environment: {} };
   const many = Array.from({ length: 150 }, (_, n) => ({
     ...unknown,
-    arn: `arn:…/${n}`,
+    taskId: `many-${n}`,
     startedBy: `run-many-${n}`,
     createdAt: 0,
   }));
@@ -329,12 +329,12 @@ it('the sweep stops only containers that no run needs', async () => {
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 153 });
   expect(new Set(lines.splice(0).map(({ item }) => item)).size).toBe(153);
   const old = { ...unknown, createdAt: Date.parse(minutesAgo(6)) / 1000 };
-  const young = { ...unknown, arn: 'arn:…/young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
+  const young = { ...unknown, taskId: 'young', createdAt: Date.parse(minutesAgo(1)) / 1000 };
   aws.containers.push(old, young);
 
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 1 });
-  const stopped = aws.containers.filter((one) => one.stopped && !many.some(({ arn }) => arn === one.arn));
-  expect(stopped.map(({ arn }) => arn)).toEqual([over.arn, late.arn, hanging.arn, old.arn]);
+  const stopped = aws.containers.filter((one) => one.stopped && !many.some(({ taskId }) => taskId === one.taskId));
+  expect(stopped.map(({ taskId }) => taskId)).toEqual([over.taskId, late.taskId, hanging.taskId, old.taskId]);
   expect(repairs()).toEqual(['container stopped']);
   expect([justOver, atWork, ready, applies].some(({ container }) => 'stopped' in container)).toBe(false);
   expect(await store.sweep()).toEqual({ looked: 0, repaired: 0 });

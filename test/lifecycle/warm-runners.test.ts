@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeEach, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws, taskArnOf } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** Ready runners: which run gets which one, how the others end, and the limit of their number. */
@@ -79,7 +79,9 @@ const ready = async (startedAt = new Date()) => {
   await runner.ask();
   return { container, runner };
 };
-const stoppedEvent = ({ arn, startedBy }: StartedContainer) => ({ detail: { taskArn: arn, startedBy } });
+const stoppedEvent = ({ taskId, startedBy }: StartedContainer) => ({
+  detail: { taskArn: taskArnOf(taskId), startedBy },
+});
 
 it('the pool costs no request without the setting', async () => {
   const run = await queued();
@@ -106,7 +108,7 @@ it('a run gets a ready runner, which is replaced', async () => {
   const run = await queued();
   const [, claimed] = await Promise.all([start(run), runner.work()]);
   expect(claimed).toMatchObject({ phase: 'plan', run: { id: run.id } });
-  expect(await planOf(run)).toMatchObject({ taskArn: container.arn, claimNonce: 'nonce' });
+  expect(await planOf(run)).toMatchObject({ taskId: container.taskId, claimNonce: 'nonce' });
   expect(cold()).toEqual([]);
   expect(warm()).toHaveLength(2);
   // The runner belongs to that run for good: none of its requests gets it another one.
@@ -134,7 +136,7 @@ it("a run gets a container if its ready runner does not claim, and that runner's
   expect(await store.claimPhase(`${run.id}.plan.${runner.key}`, 'late')).toBeUndefined();
   const container = cold()[0]?.environment.STEPFORM_CLAIM as string;
   expect(await store.claimPhase(container, 'nonce')).toMatchObject({ run: { id: run.id } });
-  expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
+  expect((await planOf(run)).taskId).toBe(cold()[0]?.taskId);
 }, 20_000);
 
 it('a run that ends while a ready runner is reserved for it gets no container', async () => {
@@ -242,7 +244,7 @@ it('a run continues after a crash between the two writes of a reservation', asyn
   expect(warm()).toHaveLength(2);
   await start(run);
   expect(cold()).toHaveLength(1);
-  expect((await planOf(run)).taskArn).toBe(cold()[0]?.arn);
+  expect((await planOf(run)).taskId).toBe(cold()[0]?.taskId);
 });
 
 it('a runner has to exit when its run was canceled meanwhile', async () => {
@@ -264,7 +266,7 @@ it('the sweep stops retired runners that hang, but no ready or working ones', as
   const run = await queued();
   const [, claimed] = await Promise.all([start(run), Promise.race([idle.runner.work(), busy.runner.work()])]);
   expect(claimed).toMatchObject({ run: { id: run.id } });
-  expect((await planOf(run)).taskArn, 'the older runner is assigned first').toBe(busy.container.arn);
+  expect((await planOf(run)).taskId, 'the older runner is assigned first').toBe(busy.container.taskId);
   const inAnHour = Date.now() + 60 * minutes;
   const stray = async (now: number) => store.stopStrayRunners(await store.runningContainers(), now);
   expect(await stray(inAnHour)).toEqual([]);
@@ -272,7 +274,7 @@ it('the sweep stops retired runners that hang, but no ready or working ones', as
   want(0);
   const stopped = await stray(inAnHour);
   expect(stopped).toHaveLength(warm().length - 1);
-  expect(warm().find(({ stopped: gone }) => !gone)?.arn).toBe((await planOf(run)).taskArn);
+  expect(warm().find(({ stopped: gone }) => !gone)?.taskId).toBe((await planOf(run)).taskId);
   await store.updateRun(run.id, {
     set: { status: 'errored', 'statusTimestamps.errored-at': new Date().toISOString() },
   });

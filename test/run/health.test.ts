@@ -23,7 +23,7 @@ const assessed = (change: Partial<Run>) =>
 it('an ended assessment has a result: the findings of its plan, or the reason of its failure', () => {
   const health = { resourcesDrifted: 1, resourcesUndrifted: 2 };
   const id = newRun().id;
-  expect(assessed({ plan: plan({ health, artifacts: ['plan-json'] } as never) })).toEqual({
+  expect(assessed({ plan: plan({ health, artifacts: { 'plan-json': 'sha' } } as never) })).toEqual({
     runId: id,
     at,
     succeeded: true,

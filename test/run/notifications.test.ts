@@ -5,7 +5,7 @@ import type { Run } from '#run/run.ts';
 import { type RunStatus, runStatuses } from '#run/status.ts';
 import { newRun } from '#test/support/run.ts';
 
-const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2, resourceChanges: 1 } as const;
+const report = { outcome: 'finished', hasChanges: true, counts: { additions: 2, changes: 1 } } as const;
 const planned: Partial<Run> = { plan: { status: 'finished', statusTimestamps: {}, report } };
 
 describe('a run that reaches a status', () => {

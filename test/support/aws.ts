@@ -31,7 +31,7 @@ export interface SentTask {
 export interface StartedContainer {
   hasPublicIp?: boolean;
   tags?: Record<string, string>;
-  arn: string;
+  taskId: string;
   startedBy: string;
   environment: Record<string, string>;
   stopped?: boolean;
@@ -107,10 +107,12 @@ interface EcsInput {
   overrides: { containerOverrides: { environment: { name: string; value: string }[] }[] };
 }
 
+export const taskArnOf = (id: string): string => `arn:aws:ecs:us-east-1:000000000000:task/c/${id}`;
+
 /** An ECS in which every container starts at once, and ends at once when it is stopped. */
 const containers = ({ containers: all, refusal }: Aws, action: string, input: EcsInput): object => {
-  const describe = ({ arn, stopped, isProvisioning, startedBy, createdAt }: StartedContainer) => ({
-    taskArn: arn,
+  const describe = ({ taskId, stopped, isProvisioning, startedBy, createdAt }: StartedContainer) => ({
+    taskArn: taskArnOf(taskId),
     startedBy,
     createdAt: new Date(createdAt * 1000),
     ...(isProvisioning ? {} : { startedAt: new Date(createdAt * 1000) }),
@@ -121,7 +123,7 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
   if (action === 'RunTask') {
     const environment = input.overrides.containerOverrides.flatMap((one) => one.environment);
     const started: StartedContainer = {
-      arn: `arn:aws:ecs:us-east-1:000000000000:task/c/${all.length + 1}`,
+      taskId: `${all.length + 1}`,
       startedBy: input.startedBy,
       hasPublicIp: input.networkConfiguration.awsvpcConfiguration.assignPublicIp === 'ENABLED',
       createdAt: Date.now() / 1000,
@@ -139,10 +141,15 @@ const containers = ({ containers: all, refusal }: Aws, action: string, input: Ec
     );
     const from = Number(input.nextToken ?? 0);
     const nextToken = listed.length > from + 100 ? String(from + 100) : undefined;
-    return { taskArns: listed.slice(from, from + 100).map(({ arn }) => arn), nextToken };
+    return { taskArns: listed.slice(from, from + 100).map(({ taskId }) => taskArnOf(taskId)), nextToken };
   }
-  if (action === 'DescribeTasks') return { tasks: all.filter(({ arn }) => input.tasks.includes(arn)).map(describe) };
-  const one = all.find(({ arn }) => arn === input.task);
+  if (action === 'DescribeTasks')
+    return {
+      tasks: all
+        .filter(({ taskId }) => input.tasks.some((one) => [taskId, taskArnOf(taskId)].includes(one)))
+        .map(describe),
+    };
+  const one = all.find(({ taskId }) => taskId === input.task);
   if (one) Object.assign(one, { stopReason: input.reason, ...(one.ignoresStop ? {} : { stopped: true }) });
   return {};
 };

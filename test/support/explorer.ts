@@ -93,7 +93,7 @@ const enter = (run: Run, state: RunState): Run => {
     ...run,
     status: entry.status,
     wait: { state, token: 't' },
-    plan: { ...run.plan, taskArn: 'arn', status: entry.plan ?? run.plan.status },
+    plan: { ...run.plan, taskId: 'task', status: entry.plan ?? run.plan.status },
     apply: { ...run.apply, status: entry.apply ?? run.apply.status },
   };
 };

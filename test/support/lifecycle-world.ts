@@ -207,8 +207,8 @@ export class LifecycleWorld {
       );
       if (claimHash && containers.length > 0) {
         // The claim of a container is void if its start was answered too late.
-        for (const { environment, arn } of containers) {
-          const claimed = await store.claimPhase(environment.STEPFORM_CLAIM as string, arn);
+        for (const { environment, taskId } of containers) {
+          const claimed = await store.claimPhase(environment.STEPFORM_CLAIM as string, taskId);
           if (!claimed) continue;
           await store.deliver(claimed.run);
           return;

@@ -1,7 +1,8 @@
 import { vi } from 'vitest';
+import { isReserved } from '#run/lifecycle.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
-import type { Aws } from './aws.ts';
+import { type Aws, taskArnOf } from './aws.ts';
 import { LifecycleWorld } from './lifecycle-world.ts';
 import { newRunOptions } from './run.ts';
 import { staggered, type Task } from './staggered.ts';
@@ -68,11 +69,13 @@ export class SlotWorld {
   }
 
   /** Containers that runs have. A container with a void claim exits when it claims. */
-  async containers(): Promise<{ run: Run; arn: string }[]> {
-    const live = new Set(this.#aws.containers.filter(({ stopped }) => !stopped).map(({ arn }) => arn));
+  async containers(): Promise<{ run: Run; taskId: string }[]> {
+    const live = new Set(this.#aws.containers.filter(({ stopped }) => !stopped).map(({ taskId }) => taskId));
     return (await this.runs()).flatMap((run) => {
-      const arns = new Set([run.plan.taskArn, run.apply.taskArn].filter((arn) => arn !== undefined && live.has(arn)));
-      return [...arns].map((arn) => ({ run, arn: arn as string }));
+      const taskIds = new Set(
+        [run.plan.taskId, run.apply.taskId].filter((taskId) => taskId !== undefined && live.has(taskId)),
+      );
+      return [...taskIds].map((taskId) => ({ run, taskId: taskId as string }));
     });
   }
 
@@ -133,28 +136,28 @@ export class SlotWorld {
   /** A container stops that has nothing to do any more. @param isNoticed its event arrives */
   async exit(which: number, isNoticed = true): Promise<boolean> {
     const idle = (await this.containers()).filter(
-      ({ run, arn }) =>
+      ({ run, taskId }) =>
         // The claim of a container whose run has ended is void.
         isFinal(run.status) ||
-        ((run.plan.taskArn !== arn || run.plan.report) &&
-          (run.apply.taskArn !== arn || run.apply.report) &&
-          !(run.apply.claimHash && run.apply.reserved?.taskArn === arn && !run.apply.report)),
+        ((run.plan.taskId !== taskId || run.plan.report) &&
+          (run.apply.taskId !== taskId || run.apply.report) &&
+          !(isReserved(run) && run.plan.taskId === taskId)),
     );
     const one = idle[which % Math.max(1, idle.length)];
     if (!one) return false;
-    await this.#stop(one.arn, one.run, isNoticed);
+    await this.#stop(one.taskId, one.run, isNoticed);
     return true;
   }
 
   /** The container is killed, also during its phase. */
   async kill(run: Run): Promise<void> {
     const own = (await this.containers()).find((one) => one.run.id === run.id);
-    if (own) await this.#stop(own.arn, run, true);
+    if (own) await this.#stop(own.taskId, run, true);
   }
 
-  async #stop(arn: string, { id }: Run, isNoticed: boolean): Promise<void> {
-    for (const container of this.#aws.containers) if (container.arn === arn) container.stopped = true;
-    if (isNoticed) await this.#more.runnerStopped({ detail: { taskArn: arn, startedBy: id } });
+  async #stop(taskId: string, { id }: Run, isNoticed: boolean): Promise<void> {
+    for (const container of this.#aws.containers) if (container.taskId === taskId) container.stopped = true;
+    if (isNoticed) await this.#more.runnerStopped({ detail: { taskArn: taskArnOf(taskId), startedBy: id } });
     else this.disturbed = true;
   }
 
@@ -173,8 +176,8 @@ export class SlotWorld {
 
   /** Events of containers that the platform stopped itself. */
   async #noticeStopped(): Promise<void> {
-    for (const { arn, startedBy, stopped } of [...this.#aws.containers])
-      if (stopped) await this.#more.runnerStopped({ detail: { taskArn: arn, startedBy } });
+    for (const { taskId, startedBy, stopped } of [...this.#aws.containers])
+      if (stopped) await this.#more.runnerStopped({ detail: { taskArn: taskArnOf(taskId), startedBy } });
   }
 
   /** Machine, runners and users act until nothing changes any more. */

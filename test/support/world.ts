@@ -58,7 +58,7 @@ const assessmentOf = async (workspaceId: string, organization: string) => {
   const report = {
     outcome: 'finished',
     health: { resourcesDrifted: 0 },
-    artifacts: ['plan-json', 'plan-json-redacted'],
+    artifacts: { 'plan-json': 'sha', 'plan-json-redacted': 'sha' },
   };
   await create({
     ...keys.run(id),

@@ -9,15 +9,16 @@ import type { Synthesis } from '#infra/build/synth.ts';
 import type { Application } from '#infra/local/assembly/site.ts';
 import { type Platform, startPlatform, synthesizedApplication } from '#infra/local/commands/platform.ts';
 import { randomFrom } from '#infra/local/host/faults.ts';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { freePort } from '#test/support/free-port.ts';
 import { isRoot, newSharedFolder, sharedFolder } from '../e2e/support/shared-folder.ts';
 import { functionsOfBoth, halfUpgraded } from './half-upgraded.ts';
 
 /**
  * `npm run upgrade -- [--from COMMIT] [--seed N]`: runs pass an upgrade from the last release, or from the commit
- * before if there is none. They begin on the former version; then a random half of the functions is the former version
- * and the rest is this one; then the other way round; then all are this one. The emulators of AWS are this version's
- * throughout.
+ * before if no release had this version's data format: a deployment refuses an upgrade from another one. They begin on
+ * the former version; then a random half of the functions is the former version and the rest is this one; then the
+ * other way round; then all are this one. The emulators of AWS are this version's throughout.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -27,12 +28,17 @@ const patientMs = 120_000;
 
 const git = (...args: string[]): string => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
 
+const hasThisFormat = (commit: string): boolean =>
+  git('show', `${commit}:infra/settings/data-format.ts`).includes(`dataFormat = ${dataFormat};`);
+
 /** The commit of the last release (infra/build/release.ts), or the one before; for uncommitted changes the last one. */
 const formerCommit = (): string => {
   const isChanged = git('status', '--porcelain', '--', 'functions', 'infra') !== '';
   const former = isChanged ? 'HEAD' : 'HEAD^';
   const release = git('log', '-1', '--format=%H', '--grep=^Release [0-9]', former);
-  return git('rev-parse', '--verify', '--quiet', values.from ?? (release || former));
+  const commit = values.from ?? [release, former].find((one) => one && hasThisFormat(one));
+  if (commit === undefined) throw new Error(`no earlier commit has data format ${dataFormat}`);
+  return git('rev-parse', '--verify', '--quiet', commit);
 };
 
 const print = `import { synthesize } from './infra/build/synth.ts';
@@ -182,8 +188,8 @@ if (isRoot) process.env.STEPFORM_ROOM_FOLDERS = sharedFolder();
 let commit = '';
 try {
   commit = formerCommit();
-} catch {
-  console.log('SKIPPED: an upgrade (this clone has no commit before)');
+} catch (error) {
+  console.log(`SKIPPED: an upgrade (this clone has no commit before: ${(error as Error).message.split('\n')[0]})`);
 }
 if (commit) {
   console.log(`from ${git('log', '-1', '--format=%h %s', commit)}, seed ${seed}`);

@@ -28,9 +28,7 @@ const planned = (additions: number) => ({
   'plan.report': {
     outcome: 'finished',
     hasChanges: true,
-    resourceAdditions: additions,
-    resourceChanges: 0,
-    resourceDestructions: 0,
+    counts: { additions, changes: 0, destructions: 0 },
   },
 });
 

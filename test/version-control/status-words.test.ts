@@ -5,7 +5,7 @@ import { newRun } from '#test/support/run.ts';
 import { commentOf } from '#version-control/comment-words.ts';
 import { ofRun } from '#version-control/status-words.ts';
 
-const report = { outcome: 'finished', hasChanges: true, resourceAdditions: 2 } as const;
+const report = { outcome: 'finished', hasChanges: true, counts: { additions: 2 } } as const;
 const planned = { status: 'finished', statusTimestamps: {}, report } as const;
 const wordsOf = (status: RunStatus, change: Partial<Run> = {}) => ofRun(newRun({ status, ...change }));
 

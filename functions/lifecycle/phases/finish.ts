@@ -84,7 +84,7 @@ const settle = async (run: Run, ending: Ending, error: CaughtError | undefined, 
   const follows = ending === 'Applied' && (await hasRunTriggers(run.workspaceId));
   const cutOff = (['plan', 'apply'] as const).filter((phase) => {
     const had = latest[phase].status;
-    return (had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.includes('log');
+    return (had === 'queued' || had === 'running') && !latest[phase].report?.artifacts?.log;
   });
   for (const phase of cutOff) {
     await storeLog(run.id, phase, reason ?? (status === 'canceled' ? 'The run was canceled.' : ''));
@@ -146,21 +146,21 @@ const ensureAgentRunnerIsGone = async (run: Run, phase: PhaseName): Promise<void
  * @returns whether the run has a report
  */
 const ensureRunnerIsGone = async (run: Run, ending: Ending): Promise<boolean> => {
-  const has = ({ taskArn, claimNonce }: Run[PhaseName]) => taskArn !== undefined || claimNonce !== undefined;
+  const has = ({ taskId, claimNonce }: Run[PhaseName]) => taskId !== undefined || claimNonce !== undefined;
   const phase: PhaseName | undefined = has(run.apply) ? 'apply' : has(run.plan) ? 'plan' : undefined;
   if (!phase) return false;
-  const { taskArn, report, claimNonce, agent } = run[phase];
+  const { taskId, report, claimNonce, agent } = run[phase];
   if (agent) {
     await ensureAgentRunnerIsGone(run, phase);
     return false;
   }
   if (report && !run.cancel?.forced) return true;
   // The launcher may have stopped before it wrote the container's ARN.
-  const taskArns = taskArn ? [taskArn] : await runnersOf(run.id);
-  await Promise.all(taskArns.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
+  const taskIds = taskId ? [taskId] : await runnersOf(run.id);
+  await Promise.all(taskIds.map((one) => stopRunner(one, `${statusAtEnd(run, ending)}: ${run.id}`)));
   // A runner that never claimed has no token, so it can do nothing.
   if (!claimNonce) return false;
-  for (const one of taskArns) {
+  for (const one of taskIds) {
     if (await isRunnerGone(one)) continue;
     throw new RunnerStillStoppingError(`The runner of ${run.id} has not stopped yet (${one}).`);
   }

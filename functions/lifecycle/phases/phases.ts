@@ -7,10 +7,10 @@ import { inSeconds, now } from '#platform/store/time.ts';
 import { deliver } from '#resources/runs/execution.ts';
 import { getRun, getRunEventually, statusChange, updateRun } from '#resources/runs/records.ts';
 import { tokenHashOf } from '#resources/runs/state-tokens.ts';
-import { appliesNext, mayApply } from '#run/lifecycle.ts';
+import { appliesNext, isReserved, mayApply } from '#run/lifecycle.ts';
 import { entryOf } from '#run/machine-states.ts';
 import type { PhaseReport } from '#run/phase-report.ts';
-import type { Phase, PhaseName, Run } from '#run/run.ts';
+import type { PhaseName, Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
 
 /** Runners' requests that change a run: claim and report. Each is idempotent. */
@@ -27,12 +27,6 @@ export const newClaim = (phase: PhaseName): { secret: string; set: Record<string
   const secret = newSecret();
   return { secret, set: { [`${phase}.claimHash`]: hashSecret(secret) } };
 };
-
-/** Attributes that reserve a ready runner for a phase: the key that the runner chose becomes the phase's claim. */
-export const reservation = (phase: PhaseName, runner: NonNullable<Phase['reserved']>): Record<string, unknown> => ({
-  [`${phase}.claimHash`]: runner.keyHash,
-  [`${phase}.reserved`]: runner,
-});
 
 /** The runner claimed before its claim was written (lifecycle/states/plan-queued.ts), and must retry. */
 export class NotStartedError extends Error {
@@ -57,31 +51,34 @@ export const claimPhase = async (claim: string, nonce: string): Promise<Claimed 
   const run = isClaimOf(shown) ? shown : await getRun(runId);
   if (run && name === 'plan' && isStarting(run)) throw new NotStartedError();
   if (!run || isFinal(run.status) || !isClaimOf(run)) return undefined;
-  const { claimHash, reserved } = run[name];
+  const { claimHash } = run[name];
   const token = `${runId}.${name}.${newSecret()}`;
   const claimed = await updateRun(runId, {
     set: {
       [`${name}.claimNonce`]: nonce,
       [`${name}.tokenHash`]: tokenHashOf(runId, name, token),
       // A ready runner was not started for this phase; the claim assigns it.
-      ...(reserved?.keyHash === claimHash ? { [`${name}.taskArn`]: reserved?.taskArn } : {}),
+      ...assigned(run, name),
     },
-    remove: name === 'apply' ? spentByApply(run) : [],
+    remove: name === 'apply' ? spentByApply : [],
     condition: `${name}.claimHash = :claim AND (attribute_not_exists(${name}.claimNonce) OR ${name}.claimNonce = :nonce) AND attribute_not_exists(${name}.report) AND attribute_not_exists(cancel)`,
     values: { ':claim': claimHash, ':nonce': nonce },
   });
   return claimed && { run: claimed, phase: name, token };
 };
 
+const assigned = (run: Run, phase: PhaseName): Record<string, string> => {
+  const { claimHash, reserved } = run[phase];
+  const warm = reserved?.keyHash === claimHash ? reserved?.taskId : undefined;
+  const taskId = warm ?? (phase === 'apply' && isReserved(run) ? run.plan.taskId : undefined);
+  return taskId ? { [`${phase}.taskId`]: taskId } : {};
+};
+
 /**
  * Attributes that are not needed after the claim of the apply. They are removed because writes are billed by size; that
- * the apply has the plan's runner, the container's ARN still shows.
+ * the apply has the plan's runner, the container's id still shows.
  */
-const spentByApply = ({ plan, apply }: Run): string[] => [
-  'plan.ready',
-  'plan.tokenHash',
-  ...(apply.reserved?.taskArn === plan.taskArn ? ['apply.reserved'] : []),
-];
+const spentByApply = ['plan.ready', 'plan.tokenHash'];
 
 /** After this time the execution was resumed, or the function that resumes it was interrupted. */
 const answerSeconds = 60;
@@ -91,12 +88,12 @@ export class TokenRevokedError extends Error {
   override name = 'TokenRevokedError';
 }
 
-/** Reserves the reporting runner for the apply of its plan, in the write of its report. */
-const reserving = (planned: Run, runner: NonNullable<Phase['reserved']>, report: Change): Change => ({
+/** Reserves the reporting runner for the apply of its plan, in the write of its report: its key becomes the claim. */
+const reserving = (planned: Run, keyHash: string, report: Change): Change => ({
   ...report,
   set: {
     ...statusChange(entryOf('ApplyQueued', planned), planned, now()),
-    ...reservation('apply', runner),
+    'apply.claimHash': keyHash,
     ...report.set,
   },
   condition: `${report.condition} AND status = :planning AND wait.state = :waiting AND attribute_not_exists(cancel)
@@ -121,13 +118,13 @@ export const reportPhase = async (
   report: PhaseReport,
   keyHash?: string,
 ): Promise<Run | undefined> => {
-  const { tokenHash, taskArn } = run[phase];
+  const { tokenHash, taskId } = run[phase];
   const reported = { ...run, [phase]: { ...run[phase], report } };
   const { autoApply, appliesFor } = phase === 'plan' ? await recheckAutomaticApply(reported) : reported;
   const readySeconds = phase === 'plan' && keyHash ? environment.readySeconds : 0;
   // Agents do not wait: they would be missing in their pool, and can start another process quickly.
   const waits = readySeconds > 0 && !run.agentPool && !run.savePlan;
-  const staysReady = waits && keyHash && taskArn && mayApply(reported);
+  const staysReady = waits && keyHash && taskId && mayApply(reported);
   const change: Change = {
     set: {
       [`${phase}.report`]: report,
@@ -142,7 +139,7 @@ export const reportPhase = async (
   const reserved =
     staysReady &&
     appliesNext({ ...reported, autoApply, appliesFor }) &&
-    (await updateRun(run.id, reserving(reported, { keyHash, taskArn }, change)));
+    (await updateRun(run.id, reserving(reported, keyHash, change)));
   const current = reserved || (await updateRun(run.id, change)) || (await getRun(run.id));
   if (current?.[phase].tokenHash !== tokenHash) {
     throw new TokenRevokedError('token revoked: its run or phase has ended, or another runner took over');

@@ -7,7 +7,7 @@ import { isRunnerGone, runningContainers, stopRunner } from '#lifecycle/runners/
  */
 export const stopContainers = async (): Promise<number> => {
   const containers = await runningContainers();
-  await Promise.all(containers.map(({ arn }) => stopRunner(arn, 'the platform was restored to an earlier time')));
-  const states = await Promise.all(containers.map(({ arn }) => isRunnerGone(arn)));
+  await Promise.all(containers.map(({ taskId }) => stopRunner(taskId, 'the platform was restored to an earlier time')));
+  const states = await Promise.all(containers.map(({ taskId }) => isRunnerGone(taskId)));
   return states.filter((isGone) => !isGone).length;
 };

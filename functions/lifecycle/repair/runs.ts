@@ -105,7 +105,7 @@ const queuedPhase = ({ status, wait }: Run): PhaseName | undefined => {
 
 const hasUnclaimedRunner = (run: Run): boolean => {
   const phase = queuedPhase(run);
-  return phase !== undefined && run[phase].taskArn !== undefined;
+  return phase !== undefined && run[phase].taskId !== undefined;
 };
 
 /** The same interval as when the run entered the state. */

@@ -24,6 +24,9 @@ import { isJobQueued, queueJob } from './agent-jobs.ts';
  * (run/protocols/runner.ts).
  */
 
+/** `arn:aws:ecs:<region>:<account>:task/<cluster>/<id>`. All containers are in one cluster, which its other API calls name. */
+export const taskIdOf = (arn: string): string => arn.slice(arn.lastIndexOf('/') + 1);
+
 /** ECS has no capacity for another container; the machine retries. */
 export class CapacityUnavailableError extends Error {
   override name = 'CapacityUnavailableError';
@@ -31,7 +34,7 @@ export class CapacityUnavailableError extends Error {
 
 /** Whether the phase needs a runner and has none. */
 export const needsRunner = (run: Run, phase: PhaseName): boolean =>
-  !run[phase].taskArn && !run[phase].claimNonce && !run.cancel && !isJobQueued(run, phase);
+  !run[phase].taskId && !run[phase].claimNonce && !run.cancel && !isJobQueued(run, phase);
 
 /**
  * Reason why the run must not start (setting STEPFORM_RUNS_OF); only for runs created before the setting, which also
@@ -60,7 +63,7 @@ export const launchRunner = async (run: Run, phase: PhaseName): Promise<void> =>
     set,
     remove: [`${phase}.reserved`, 'plan.ready'],
     // A claim that is written late must not void the claim of the container that a retry has started.
-    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskArn) AND attribute_not_exists(cancel)`,
+    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskId) AND attribute_not_exists(cancel)`,
   });
   if (claimed) await startRunner(claimed, phase, secret);
 };
@@ -75,17 +78,17 @@ const claimMs = 100_000;
  * @throws {CapacityUnavailableError}
  */
 export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<boolean> => {
-  const { taskArn, claimNonce } = run[phase];
-  if (!taskArn || claimNonce || run.cancel || (await hasTimeToClaim(taskArn))) return false;
+  const { taskId, claimNonce } = run[phase];
+  if (!taskId || claimNonce || run.cancel || (await hasTimeToClaim(taskId))) return false;
   const { secret, set } = newClaim(phase);
   const replaced = await updateRun(run.id, {
     set,
-    remove: [`${phase}.taskArn`],
-    condition: `${phase}.taskArn = :unclaimed AND attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
-    values: { ':unclaimed': taskArn },
+    remove: [`${phase}.taskId`],
+    condition: `${phase}.taskId = :unclaimed AND attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.report) AND attribute_not_exists(cancel)`,
+    values: { ':unclaimed': taskId },
   });
   if (!replaced) return false;
-  await stopRunner(taskArn, `it did not claim the ${phase} of ${run.id}`);
+  await stopRunner(taskId, `it did not claim the ${phase} of ${run.id}`);
   const description = `The runner started, but did not claim the ${phase}. Another one was started in its place.`;
   await recordRunEvent(run, `${phase}_runner_replaced`, undefined, undefined, undefined, description);
   await startRunner(replaced, phase, secret);
@@ -93,8 +96,8 @@ export const replaceUnclaimed = async (run: Run, phase: PhaseName): Promise<bool
 };
 
 /** A container that is still being provisioned has time until the state of the state machine times out. */
-const hasTimeToClaim = async (taskArn: string): Promise<boolean> => {
-  const [task] = await describeTasks([taskArn]);
+const hasTimeToClaim = async (taskId: string): Promise<boolean> => {
+  const [task] = await describeTasks([taskId]);
   if (!task || task.lastStatus === 'STOPPED') return false;
   return !task.startedAt || task.startedAt.getTime() > Date.now() - claimMs;
 };
@@ -109,16 +112,16 @@ const noRoom = ({ name, message }: Error): boolean =>
  * @throws {CapacityUnavailableError}
  */
 export const startRunner = async (run: Run, phase: PhaseName, secret: string): Promise<void> => {
-  const taskArn = await runContainer(run.id, `${run.id}.${phase}.${secret}`, run);
+  const taskId = await runContainer(run.id, `${run.id}.${phase}.${secret}`, run);
   // Succeeds also if the runner has claimed already. Fails if the run is final, because nothing else would stop this
   // container, and if the claim was replaced, because this container's exit would be taken for the exit of its
   // successor.
   const recorded = await updateRun(run.id, {
-    set: { [`${phase}.taskArn`]: taskArn },
+    set: { [`${phase}.taskId`]: taskId },
     condition: `${phase}.claimHash = :claim`,
     values: { ':claim': hashSecret(secret) },
   });
-  if (!recorded) await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+  if (!recorded) await stopRunner(taskId, 'the run has ended, or another runner has claimed the phase');
 };
 
 /** Once activated as cost allocation tags, they are in the account's cost reports (AWS Billing: cost allocation tags). */
@@ -131,7 +134,7 @@ const tagsOf = ({ id, organization, projectId, workspaceName }: Run): Tag[] =>
  * @param startedBy run or warm runner that the container is for
  * @param claim sent with the container's first request
  * @param run tags the container, so that its costs can be attributed; a warm runner is started for none
- * @returns the container's ARN
+ * @returns the container's task id
  * @throws {CapacityUnavailableError}
  */
 export const runContainer = async (startedBy: string, claim: string, run?: Run): Promise<string> => {
@@ -174,32 +177,32 @@ export const runContainer = async (startedBy: string, claim: string, run?: Run):
     const why = answer.failures?.map(({ reason, detail }) => detail ?? reason).join('; ') ?? 'no task was started';
     throw refused(why);
   }
-  return taskArn;
+  return taskIdOf(taskArn);
 };
 
-/** All containers of a run that ECS lists, including one whose ARN was never stored. */
+/** All containers of a run that ECS lists, including one whose id was never stored. */
 export const runnersOf = async (runId: string): Promise<string[]> => {
   const lists = await Promise.all(
     (['RUNNING', 'STOPPED'] as const).map((desiredStatus) =>
       tasks().send(new ListTasksCommand({ cluster: environment.clusterArn, startedBy: runId, desiredStatus })),
     ),
   );
-  return lists.flatMap(({ taskArns = [] }) => taskArns);
+  return lists.flatMap(({ taskArns = [] }) => taskArns.map(taskIdOf));
 };
 
 export interface Container {
-  arn: string;
+  taskId: string;
   startedBy: string;
   createdAt?: string;
 }
 
 /** At most 100. ECS returns a task for about an hour after it stopped. */
-const describeTasks = async (arns: string[]): Promise<Task[]> => {
-  const answer = await tasks().send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: arns }));
+const describeTasks = async (ids: string[]): Promise<Task[]> => {
+  const answer = await tasks().send(new DescribeTasksCommand({ cluster: environment.clusterArn, tasks: ids }));
   return answer.tasks ?? [];
 };
 
-/** All running containers that ECS lists, including those whose ARN was never stored. */
+/** All running containers that ECS lists, including those whose id was never stored. */
 export const runningContainers = async (): Promise<Container[]> => {
   const containers: Container[] = [];
   const cluster = environment.clusterArn;
@@ -208,16 +211,17 @@ export const runningContainers = async (): Promise<Container[]> => {
     nextToken = page.nextToken;
     if (!page.taskArns?.length) continue;
     for (const { taskArn, startedBy, createdAt } of await describeTasks(page.taskArns))
-      if (taskArn && startedBy) containers.push({ arn: taskArn, startedBy, createdAt: createdAt?.toISOString() });
+      if (taskArn && startedBy)
+        containers.push({ taskId: taskIdOf(taskArn), startedBy, createdAt: createdAt?.toISOString() });
   }
   return containers;
 };
 
 /** Stops a container (SIGTERM, then SIGKILL after its stop timeout). Ignores a missing container. */
-export const stopRunner = async (taskArn: string, reason: string): Promise<void> => {
+export const stopRunner = async (taskId: string, reason: string): Promise<void> => {
   try {
     await tasks().send(
-      new StopTaskCommand({ cluster: environment.clusterArn, task: taskArn, reason: reason.slice(0, 250) }),
+      new StopTaskCommand({ cluster: environment.clusterArn, task: taskId, reason: reason.slice(0, 250) }),
     );
   } catch (error) {
     if (!/not found/i.test((error as Error).message)) throw error;
@@ -225,5 +229,5 @@ export const stopRunner = async (taskArn: string, reason: string): Promise<void>
 };
 
 /** True once the container has stopped. */
-export const isRunnerGone = async (taskArn: string): Promise<boolean> =>
-  (await describeTasks([taskArn])).every(({ lastStatus }) => lastStatus === 'STOPPED');
+export const isRunnerGone = async (taskId: string): Promise<boolean> =>
+  (await describeTasks([taskId])).every(({ lastStatus }) => lastStatus === 'STOPPED');

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { reservation } from '#lifecycle/phases/phases.ts';
 import { isSlotWanted } from '#lifecycle/slots/slots.ts';
 import { environment } from '#platform/environment.ts';
 import { hashSecret, isSecretOf } from '#platform/store/id.ts';
@@ -47,15 +46,16 @@ export const assignRunner = async (run: Run, phase: PhaseName): Promise<void> =>
 
 /** @returns whether the phase has a runner, or no longer needs one */
 const assignReady = async (run: Run, phase: PhaseName): Promise<boolean> => {
-  const { ready, taskArn } = run.plan;
-  if (phase === 'apply' && taskArn && ready && ready.until > now()) {
-    if (await assign(run, phase, { keyHash: ready.keyHash, taskArn })) return true;
+  const { ready, taskId } = run.plan;
+  if (phase === 'apply' && taskId && ready && ready.until > now()) {
+    if (await assign(run, phase, ready.keyHash)) return true;
   }
   for (const { id } of environment.warmRunners ? await readyRunners() : []) {
     const runner = await reserveWarm(id, run.id, phase);
     if (!runner) continue;
     await leavePool(id);
-    const claimed = await assign(run, phase, runner);
+    const { keyHash, taskId } = runner;
+    const claimed = await assign(run, phase, keyHash, { keyHash, taskId });
     await startWarmRunner();
     return claimed;
   }
@@ -76,10 +76,10 @@ const reserveWarm = (id: string, runId: string, phase: PhaseName): Promise<(Warm
  * Reserves the runner for the phase, and withdraws the reservation if the runner does not claim in time.
  * @returns whether the phase has a runner, or no longer needs one
  */
-const assign = async (run: Run, phase: PhaseName, { keyHash, taskArn }: Reserved): Promise<boolean> => {
+const assign = async (run: Run, phase: PhaseName, keyHash: string, warm?: Reserved): Promise<boolean> => {
   const reserved = await updateRun(run.id, {
-    set: reservation(phase, { keyHash, taskArn }),
-    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskArn) AND attribute_not_exists(cancel)`,
+    set: { [`${phase}.claimHash`]: keyHash, ...(warm ? { [`${phase}.reserved`]: warm } : {}) },
+    condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskId) AND attribute_not_exists(cancel)`,
   });
   if (!reserved) return true;
   const end = Date.now() + claimMs;

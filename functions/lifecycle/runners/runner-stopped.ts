@@ -2,6 +2,7 @@ import { returnSlotsOf } from '#lifecycle/slots/slots.ts';
 import { getRun } from '#resources/runs/records.ts';
 import type { Run } from '#run/run.ts';
 import { isFinal } from '#run/status.ts';
+import { taskIdOf } from './launcher.ts';
 import { endPhase, forgetReady } from './lost-runners.ts';
 import { getWarmRunner, isWarmRunner, retire } from './warm-runners.ts';
 
@@ -26,15 +27,16 @@ export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const runId = warm ? (await getWarmRunner(startedBy))?.reserved?.runId : startedBy;
   const run = runId ? await getRun(runId) : undefined;
   if (run && !isFinal(run.status)) await endWork(run, detail);
-  if (run) await returnSlotsOf(run, detail.taskArn);
+  if (run) await returnSlotsOf(run, taskIdOf(detail.taskArn));
   if (warm) await retire(startedBy);
 };
 
 const endWork = async (run: Run, detail: TaskStopped['detail']): Promise<void> => {
+  const taskId = taskIdOf(detail.taskArn);
   for (const phase of ['plan', 'apply'] as const) {
-    if (run[phase].taskArn === detail.taskArn && !run[phase].report) await endPhase(run, phase, reasonOf(detail));
+    if (run[phase].taskId === taskId && !run[phase].report) await endPhase(run, phase, reasonOf(detail));
   }
-  if (run.plan.taskArn === detail.taskArn && run.plan.ready) await forgetReady(run);
+  if (run.plan.taskId === taskId && run.plan.ready) await forgetReady(run);
 };
 
 const reasonOf = ({ containers, stoppedReason }: TaskStopped['detail']): string => {

@@ -17,11 +17,11 @@ const atOnce = 100;
 const before = (time: string | undefined, now: number): boolean => !!time && Date.parse(time) < now - graceMs;
 
 /** Includes a runner that is not ready any more after its plan. */
-const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: number): boolean => {
+const isStray = ({ taskId, createdAt }: Container, run: Run | undefined, now: number): boolean => {
   if (!run) return before(createdAt, now);
   if (isFinal(run.status)) return before(run.statusTimestamps[timestampKey(run.status)], now);
   const { plan, apply } = run;
-  const hasPlanned = !!plan.report && plan.taskArn === arn && apply.taskArn !== arn;
+  const hasPlanned = !!plan.report && plan.taskId === taskId && apply.taskId !== taskId;
   return hasPlanned && before(plan.ready?.until ?? plan.statusTimestamps['finished-at'], now);
 };
 
@@ -29,7 +29,7 @@ const isStray = ({ arn, createdAt }: Container, run: Run | undefined, now: numbe
 const isWarmStray = (container: Container, warm: WarmRunner, run: Run | undefined, now: number): boolean => {
   const { reserved, retiredAt } = warm;
   if (!reserved) return retiredAt ? before(retiredAt, now) : !environment.warmRunners && before(warm.startedAt, now);
-  const isTaken = run?.plan.taskArn === container.arn || run?.apply.taskArn === container.arn;
+  const isTaken = run?.plan.taskId === container.taskId || run?.apply.taskId === container.taskId;
   return before(reserved.at, now) && (!isTaken || isStray(container, run, now));
 };
 
@@ -49,11 +49,11 @@ export const stopStrayRunners = async (containers: Container[], now = Date.now()
     const runs = await getRuns(runIds);
     const runById = new Map(runs.map((run) => [run.id, run]));
     for (const container of some) {
-      const { arn, startedBy } = container;
+      const { taskId, startedBy } = container;
       const own = warm.get(startedBy);
       const run = runById.get(runIdOf(container));
       if (!(own ? isWarmStray(container, own, run, now) : isStray(container, run, now))) continue;
-      await stopRunner(arn, 'no run needs this runner');
+      await stopRunner(taskId, 'no run needs this runner');
       stopped.push(startedBy);
     }
   }

@@ -27,7 +27,7 @@ export interface WarmRunner extends Key {
   /** Version of its program, or its task definition: runs get only runners of the current version. */
   version: string;
   startedAt: string;
-  taskArn?: string;
+  taskId?: string;
   /** SHA-256 of the key that it chose when it registered: the run's claim. */
   keyHash?: string;
   /** Time of its last poll. */
@@ -70,9 +70,9 @@ export const retire = async (id: string): Promise<void> => {
   await leavePool(id);
 };
 
-const isReady = ({ keyHash, readyUntil = '', taskArn, version, reserved, retiredAt }: WarmRunner): boolean =>
+const isReady = ({ keyHash, readyUntil = '', taskId, version, reserved, retiredAt }: WarmRunner): boolean =>
   !!keyHash &&
-  !!taskArn &&
+  !!taskId &&
   !reserved &&
   !retiredAt &&
   version === currentVersion() &&
@@ -106,8 +106,8 @@ export const startWarmRunner = async (now = new Date()): Promise<boolean> => {
   const startedAt = now.toISOString();
   await create({ ...keys.warmRunner(id), id, secretHash: hashSecret(secret), version: currentVersion(), startedAt });
   try {
-    const taskArn = await runContainer(id, `${id}.${secret}`);
-    await updateExisting(keys.warmRunner(id), { set: { taskArn } });
+    const taskId = await runContainer(id, `${id}.${secret}`);
+    await updateExisting(keys.warmRunner(id), { set: { taskId } });
     return true;
   } catch (error) {
     await retire(id);

@@ -7,11 +7,11 @@ import { isFinal } from '#run/status.ts';
 import { grantSlots, heldSlots, repairSlot, returnSlots } from './slots.ts';
 
 /** Whether the phase's container has stopped, or was never started and never will be. */
-const isOver = (run: Run | undefined, phase: PhaseName, arns: ReadonlySet<string>): boolean => {
+const isOver = (run: Run | undefined, phase: PhaseName, taskIds: ReadonlySet<string>): boolean => {
   if (!run) return true;
-  const { taskArn, report } = run[phase];
-  if (taskArn && arns.has(taskArn)) return false;
-  return isFinal(run.status) || (taskArn !== undefined && report !== undefined);
+  const { taskId, report } = run[phase];
+  if (taskId && taskIds.has(taskId)) return false;
+  return isFinal(run.status) || (taskId !== undefined && report !== undefined);
 };
 
 /**
@@ -22,13 +22,13 @@ const isOver = (run: Run | undefined, phase: PhaseName, arns: ReadonlySet<string
 export const repairSlots = async (containers: Container[]): Promise<string[]> => {
   if (!environment.maxRunners) return [];
   const starters = new Set(containers.map(({ startedBy }) => startedBy));
-  const arns = new Set(containers.map(({ arn }) => arn));
+  const taskIds = new Set(containers.map(({ taskId }) => taskId));
   const partsOf = (name: SlotName) => name.split('.') as [string, PhaseName];
   const doubtful = (await heldSlots()).map(partsOf).filter(([id]) => !starters.has(id));
   const runs = await getRuns([...new Set(doubtful.map(([id]) => id))]);
   const runById = new Map(runs.map((run) => [run.id, run]));
   const over = doubtful
-    .filter(([id, phase]) => isOver(runById.get(id), phase, arns))
+    .filter(([id, phase]) => isOver(runById.get(id), phase, taskIds))
     .map(([id, phase]): SlotName => `${id}.${phase}`);
   if (over.length) await returnSlots(over);
   const untold = runs.filter((run) => awaitedSlot(run));

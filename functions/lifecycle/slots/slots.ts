@@ -171,15 +171,15 @@ export const returnUnused = async (id: string, phase: PhaseName): Promise<void> 
 };
 
 /** The run's container has stopped. */
-export const returnSlotsOf = async (run: Run, taskArn: string): Promise<void> => {
-  const phases = (['plan', 'apply'] as const).filter((phase) => run[phase].taskArn === taskArn);
+export const returnSlotsOf = async (run: Run, taskId: string): Promise<void> => {
+  const phases = (['plan', 'apply'] as const).filter((phase) => run[phase].taskId === taskId);
   if (run.limited && phases.length) await returnSlots(phases.map((phase) => slotOf(run, phase)));
 };
 
 /** An ended run no longer waits, and returns the slot of a container that was never started. */
 export const leaveSlots = async (run: Run): Promise<void> => {
   const phase = (['apply', 'plan'] as const).find((phase) => queuedAt(run, phase));
-  if (!run.limited || !phase || run[phase].taskArn) return;
+  if (!run.limited || !phase || run[phase].taskId) return;
   await remove(waitKeyOf(run, phase));
   await returnSlots([slotOf(run, phase)]);
 };

@@ -23,21 +23,21 @@ const starts = (run: Run): boolean =>
  */
 export const handler = async ({ runId, ...attempt }: WaitingTask): Promise<void> => {
   const { secret, set } = newClaim('plan');
-  let taskArn: string | undefined;
+  let taskId: string | undefined;
   let refusal: unknown;
   const look = async (before: Run): Promise<void> => {
     // The run's first state sends the notifications of a new run.
     if (!before.wait) await notify(before);
-    if (taskArn || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
-    taskArn = await runContainer(runId, `${runId}.plan.${secret}`, before).catch((error) => {
+    if (taskId || refusal || !starts(before) || exitOnEntry('PlanQueued', before)) return;
+    taskId = await runContainer(runId, `${runId}.plan.${secret}`, before).catch((error) => {
       refusal = error;
       return undefined;
     });
   };
-  const extra = (before: Run) => (taskArn && starts(before) ? { ...set, 'plan.taskArn': taskArn } : {});
+  const extra = (before: Run) => (taskId && starts(before) ? { ...set, 'plan.taskId': taskId } : {});
   const run = await enterState(runId, 'PlanQueued', attempt, { look, extra });
-  if (taskArn && run.plan.taskArn !== taskArn) {
-    await stopRunner(taskArn, 'the run has ended, or another runner has claimed the phase');
+  if (taskId && run.plan.taskId !== taskId) {
+    await stopRunner(taskId, 'the run has ended, or another runner has claimed the phase');
   }
   if (run.status !== 'plan_queued' || !needsRunner(run, 'plan')) return;
   // The error makes the state machine retry.

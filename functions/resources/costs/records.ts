@@ -40,7 +40,7 @@ const summary = ({ matched, unmatched, prior, proposed }: Estimate): Outcome => 
 
 const estimatePlan = async (run: Run): Promise<Outcome> => {
   const { id, plan } = run;
-  if (!plan.report?.artifacts?.includes('plan-json')) {
+  if (!plan.report?.artifacts?.['plan-json']) {
     return errored('The plan has no JSON output to estimate from.');
   }
   const json = await readPlanJson(run);

@@ -6,6 +6,7 @@ import { applyId, costEstimateId, planId } from '#platform/store/id.ts';
 import type { Organization } from '#resources/organizations/records.ts';
 import { allowedActions } from '#run/actions.ts';
 import { failedStepOf } from '#run/failed-step.ts';
+import type { Counts } from '#run/phase-report.ts';
 import { policyCheckId } from '#run/policy-status.ts';
 import { isUser, type Phase, type PhaseName, type Run, versionControl } from '#run/run.ts';
 import { awaitedSlot } from '#run/slots.ts';
@@ -143,15 +144,16 @@ const executionDetails = ({ agentPool, ...run }: Run, name: PhaseName) =>
 const common = (run: Run, name: PhaseName, baseUrl: string) => {
   const phase = run[name];
   const report = shown(phase);
+  const counted = (kind: keyof Counts) => (report?.counts ? (report.counts[kind] ?? 0) : null);
   return {
     'execution-details': executionDetails(run, name),
     status: run.agentPool && name === 'apply' && phase.status === 'queued' ? 'agent_queued' : phase.status,
     'status-timestamps': phase.statusTimestamps,
     'log-read-url': `${baseUrl}${logPath(run, name)}`,
-    'resource-additions': report?.resourceAdditions ?? null,
-    'resource-changes': report?.resourceChanges ?? null,
-    'resource-destructions': report?.resourceDestructions ?? null,
-    'resource-imports': report?.resourceImports ?? null,
+    'resource-additions': counted('additions'),
+    'resource-changes': counted('changes'),
+    'resource-destructions': counted('destructions'),
+    'resource-imports': counted('imports'),
     /** Not in HCP's API: the error, shown to users. */
     'error-message': report?.message ?? null,
   };
@@ -159,7 +161,7 @@ const common = (run: Run, name: PhaseName, baseUrl: string) => {
 
 /** Plan exports are created from the JSON output. */
 const isExportable = ({ plan }: Run): boolean =>
-  plan.status === 'finished' && !plan.content && (plan.report?.artifacts?.includes('plan-json') ?? false);
+  plan.status === 'finished' && !plan.content && plan.report?.artifacts?.['plan-json'] !== undefined;
 
 const stateVersions = (report: Phase['report']) =>
   many('state-versions', report?.stateVersionId ? [report.stateVersionId] : []);

@@ -48,7 +48,7 @@ export const readLogPart = async (
 ): Promise<LogPart> => {
   if (run[phase].content) return instead('This log was deleted.', offset, limit);
   const { status, report, logStored } = run[phase];
-  if (isPhaseFinal(status) && (logStored || report?.artifacts?.includes('log'))) {
+  if (isPhaseFinal(status) && (logStored || report?.artifacts?.log)) {
     const key = objects.artifact(run.id, phase, 'log');
     return (await getPart(key, { from: offset, length: limit })) ?? instead('This log has expired.', offset, limit);
   }

@@ -1,6 +1,7 @@
 import { getLargeObject } from '#platform/store/bucket.ts';
 import { checkContent } from '#platform/store/integrity.ts';
 import { objects } from '#platform/store/keys.ts';
+import { hexOf } from '#run/phase-report.ts';
 import type { Run } from '#run/run.ts';
 
 /** A plan of this size takes 310 MB when parsed; functions have 512 MB. */
@@ -12,7 +13,7 @@ export const maxPlanBytes = 128 * 1024 * 1024;
  */
 export const readPlanJson = async ({ id, plan }: Run): Promise<Buffer | number | undefined> => {
   const json = await getLargeObject(objects.artifact(id, 'plan', 'plan-json'), maxPlanBytes);
-  if (json instanceof Buffer)
-    checkContent(`The plan of run ${id} in JSON`, json, plan.report?.checksums?.['plan-json']);
+  const checksum = plan.report?.artifacts?.['plan-json'];
+  if (json instanceof Buffer) checkContent(`The plan of run ${id} in JSON`, json, checksum && hexOf(checksum));
   return json;
 };

@@ -20,12 +20,11 @@ const unlessDeleted =
 
 /** 204 until the plan has JSON output. */
 const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
-  subject.plan.report?.artifacts?.includes('plan-json') ? linkToArtifact(subject, 'plan-json') : noContent();
+  subject.plan.report?.artifacts?.['plan-json'] ? linkToArtifact(subject, 'plan-json') : noContent();
 
 /** The command line retries after a 503 and fails after a 204. */
 const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
-  if (subject.plan.report?.artifacts?.includes('plan-json-redacted'))
-    return linkToArtifact(subject, 'plan-json-redacted');
+  if (subject.plan.report?.artifacts?.['plan-json-redacted']) return linkToArtifact(subject, 'plan-json-redacted');
   if (isPhaseFinal(subject.plan.status)) {
     throw notFound(`The plan of run ${subject.id} has no JSON output: it is ${subject.plan.status}.`);
   }

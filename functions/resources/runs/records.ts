@@ -2,23 +2,45 @@ import type { Due } from '#platform/store/due.ts';
 import { type Key, keys } from '#platform/store/keys.ts';
 import { logInfo } from '#platform/store/log.ts';
 import { batchGet, type Change, get, query, update } from '#platform/store/table.ts';
-import { defaultOptions, type FetchRetry, type Run } from '#run/run.ts';
+import { defaultOptions, type FetchRetry, type Phase, type Run } from '#run/run.ts';
 import { finalStatuses, type PhaseStatus, partTimestampKey, type RunStatus, timestampKey } from '#run/status.ts';
 
 type RunItem = Run & Key & Due;
 
-/** Options as JSON, by name: one has a list. */
-const defaults = new Map(Object.entries(defaultOptions).map(([name, value]) => [name, JSON.stringify(value)]));
+const usual = { ...defaultOptions, workingDirectory: '', structuredOutput: false };
+
+/** As JSON, by name: one has a list. */
+const defaults = new Map(Object.entries(usual).map(([name, value]) => [name, JSON.stringify(value)]));
+
+type Stamped = Pick<Phase, 'statusTimestamps'>;
+
+/** In the item, timestamps of statuses are milliseconds since 1970: 8 instead of 24 bytes each, and a run has up to 16. */
+const stampedAs = <T extends Stamped>(part: T, form: (at: string) => unknown): T => ({
+  ...part,
+  statusTimestamps: Object.fromEntries(Object.entries(part.statusTimestamps).map(([key, at]) => [key, form(at)])),
+});
+
+const isStamp = (path: string): boolean => /^((plan|apply)\.)?statusTimestamps\./.test(path);
 
 /**
- * Attributes of a new item, without options that have their default: DynamoDB bills a write by the item's size, and so a
+ * Attributes of a new item, without those that have their usual value: DynamoDB bills a write by the item's size, and so a
  * new run stays below 1 KB.
  */
-export const itemOf = (run: Run): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(run).filter(([name, value]) => defaults.get(name) !== JSON.stringify(value)));
+export const itemOf = (run: Run): Record<string, unknown> => {
+  const { plan, apply, ...rest } = stampedAs(run, Date.parse);
+  const kept = Object.entries(rest).filter(([name, value]) => defaults.get(name) !== JSON.stringify(value));
+  return { ...Object.fromEntries(kept), plan: stampedAs(plan, Date.parse), apply: stampedAs(apply, Date.parse) };
+};
+
+const shown = (at: string): string => new Date(at).toISOString();
 
 /** Every reader of whole items calls this; others name the attributes that they read. */
-export const runOf = <T extends Run>(item: T): T => ({ ...defaultOptions, ...item });
+export const runOf = <T extends Run>(item: T): T => ({
+  ...usual,
+  ...stampedAs(item, shown),
+  plan: stampedAs(item.plan, shown),
+  apply: stampedAs(item.apply, shown),
+});
 
 /** The item of a run whose creation came too late has no attributes of a run (lifecycle/queue/places.ts). */
 const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? runOf(item) : undefined);
@@ -63,7 +85,12 @@ export const updateRun = async (id: string, change: Change): Promise<Run | undef
   const values = { ...change.values };
   const open = notFinal(names, values);
   // A change of the due time also sets the check time.
-  const set: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
+  const given: Change['set'] = change.set?.dueAt ? { checkAt: change.set.dueAt, ...change.set } : change.set;
+  const set =
+    given &&
+    Object.fromEntries(
+      Object.entries(given).map(([path, value]) => [path, isStamp(path) ? Date.parse(value as string) : value]),
+    );
   const item = await update<RunItem>(keys.run(id), {
     ...change,
     set,

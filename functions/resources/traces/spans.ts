@@ -163,13 +163,13 @@ const within = (parent: TraceSpan, from: number, to: number): Pick<TraceSpan, 'f
 const phaseSpans = ({ run, resources }: TraceFacts, phase: PhaseName, states: TraceSpan[]): TraceSpan[] => {
   const parent = states.find(({ key }) => key === phaseSpan(phase));
   if (!parent) return [];
-  const { report, agent, taskArn, reserved } = run[phase];
-  const { steps, timings = {} } = report ?? {};
+  const { report, agent, taskId, reserved } = run[phase];
   Object.assign(parent.attributes ?? {}, {
-    'cicd.worker.name': agent?.name ?? taskArn,
+    'cicd.worker.name': agent?.name ?? taskId,
     'stepform.runner.ready': reserved !== undefined || (phase === 'apply' && hasPlanRunner(run)),
     'stepform.terraform.version': report?.terraformVersion,
   });
+  const steps = report?.steps;
   const begun = steps ? ms(steps.at) : parent.from;
   const shift = Math.abs(parent.from - begun) > clockMs ? parent.from - begun : 0;
   const stepSpans = Object.entries(steps?.began ?? {}).map(([step, after]): TraceSpan => {
@@ -178,7 +178,7 @@ const phaseSpans = ({ run, resources }: TraceFacts, phase: PhaseName, states: Tr
       key: `${phase} step ${step}`,
       parent: parent.key,
       name: step,
-      ...within(parent, from, from + (timings[step] ?? 0)),
+      ...within(parent, from, from + (steps?.took[step] ?? 0)),
       attributes: { 'cicd.pipeline.task.name': step },
     };
   });

@@ -86,9 +86,9 @@ export interface RunFacts {
 }
 
 const counts = (
-  { resourceAdditions = 0, resourceChanges = 0, resourceDestructions = 0 }: PhaseReport,
+  { counts: { additions = 0, changes = 0, destructions = 0 } = {} }: PhaseReport,
   [add, change, destroy]: [string, string, string],
-): string => `${resourceAdditions} ${add}, ${resourceChanges} ${change}, ${resourceDestructions} ${destroy}`;
+): string => `${additions} ${add}, ${changes} ${change}, ${destructions} ${destroy}`;
 
 const planned = ({ plan: { report } }: Run): string =>
   report?.hasChanges ? `: ${counts(report, ['to add', 'to change', 'to destroy'])}` : '';

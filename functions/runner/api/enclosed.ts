@@ -1,7 +1,7 @@
 import { putOnce } from '#platform/store/bucket.ts';
 import { sha256Of } from '#platform/store/integrity.ts';
 import { objects } from '#platform/store/keys.ts';
-import type { Artifact } from '#run/phase-report.ts';
+import { type Artifact, shortened } from '#run/phase-report.ts';
 import { maxEnclosedBytes, type ReportRequest } from '#run/protocols/runner.ts';
 import { type Caller, ProtocolError } from './caller.ts';
 
@@ -12,14 +12,14 @@ import { type Caller, ProtocolError } from './caller.ts';
  */
 export const storeEnclosed = async (
   { run, phase }: Caller,
-  { enclosed = {}, checksums }: Pick<ReportRequest, 'enclosed' | 'checksums'>,
+  { enclosed = {}, artifacts }: Pick<ReportRequest, 'enclosed' | 'artifacts'>,
 ): Promise<void> => {
   // The report is repeated: its files are already stored.
   if (run[phase].report) return;
   const contents = Object.entries(enclosed).map(([name, base64]) => {
     const content = Buffer.from(base64, 'base64');
     const sha256 = sha256Of(content);
-    if (sha256 !== checksums?.[name as Artifact])
+    if (shortened(sha256) !== artifacts?.[name as Artifact])
       throw new ProtocolError(422, `enclosed.${name}: does not match its checksum`);
     return { key: objects.artifact(run.id, phase, name), content, sha256 };
   });

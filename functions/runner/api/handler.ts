@@ -111,9 +111,7 @@ const providers = async ({ run }: Caller, event: Event): Promise<ProvidersAnswer
 
 const report = async ({ run, phase, token }: Caller, event: Event): Promise<ReportAnswer> => {
   const { enclosed, key, ...report } = parse(bodies.report, event);
-  const unverifiable = report.artifacts?.find((artifact) => !report.checksums?.[artifact]);
-  if (unverifiable) throw new ProtocolError(422, `checksums: the SHA-256 of the ${unverifiable} is missing`);
-  await storeEnclosed({ run, phase, token }, { enclosed, checksums: report.checksums });
+  await storeEnclosed({ run, phase, token }, { enclosed, artifacts: report.artifacts });
   const [reported, version] = await Promise.all([
     reportPhase(run, phase, report, key && hashSecret(key)),
     report.stateVersionId ? getStateVersionOfRun(report.stateVersionId, run.id) : undefined,

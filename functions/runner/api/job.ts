@@ -10,6 +10,7 @@ import { stateTokenOf } from '#resources/runs/state-tokens.ts';
 import { openSshKey } from '#resources/ssh-keys/records.ts';
 import { stateChecksum } from '#resources/states/integrity.ts';
 import { getWorkspace, type Workspace } from '#resources/workspaces/records.ts';
+import { hexOf } from '#run/phase-report.ts';
 import { type Job, maxEnclosedBytes } from '#run/protocols/runner.ts';
 import { hasPlanRunner, organizationNameOf, type PhaseName, type Run } from '#run/run.ts';
 import { identify } from '#runner/identity/identify.ts';
@@ -56,7 +57,7 @@ const accessOf = async (
 ) => {
   const state = run.query ? undefined : workspace?.state;
   const isApply = phase === 'apply';
-  const { plan } = run.plan.report?.checksums ?? {};
+  const { plan } = run.plan.report?.artifacts ?? {};
   // The plan's runner has the plan, and an initialized directory.
   const hasPlan = isApply && hasPlanRunner(run);
   const [configurationUrl, stateUrl, planUrl, uploadUrls, erroredStateUrl, keptStateKey, identity, sshKey] =
@@ -77,7 +78,7 @@ const accessOf = async (
     checksums: {
       configuration: `sha256:${archive.sha256}`,
       state: state && stateChecksum(state),
-      plan: plan && `sha256:${plan}`,
+      plan: plan && `sha256:${hexOf(plan)}`,
     },
     uploadUrls,
     erroredStateUrl,

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { maxNamed } from '#run/apply-progress.ts';
 import { maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
 import { maxLeft, testVerdicts } from '#run/module-test-record.ts';
-import { type Artifact, artifacts } from '#run/phase-report.ts';
+import { type Artifact, artifacts, type Counts } from '#run/phase-report.ts';
 import { maxEnclosedBytes, maxOpenChanges } from '#run/protocols/runner.ts';
 
 /** What a runner may report (run/protocols/runner.ts: PhaseReport). */
@@ -14,7 +14,9 @@ const number = v.pipe(v.number(), v.integer(), v.minValue(0));
 const count = v.optional(number);
 const enclosed = v.pipe(v.string(), v.base64(), v.maxLength(Math.ceil(maxEnclosedBytes / 3) * 4));
 type Enclosed = Record<Artifact, typeof enclosed>;
-type Checksums = Record<Artifact, typeof sha256>;
+const checksum = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{43}$/, 'must be a SHA-256 in base64url'));
+type Checksums = Record<Artifact, typeof checksum>;
+const bySteps = v.record(v.pipe(v.string(), v.maxLength(40)), v.number());
 const readable = (text: string): string => text.slice(0, 2000);
 export const stateIdentity = v.object({
   serial: v.pipe(v.number(), v.integer(), v.minValue(0)),
@@ -37,24 +39,19 @@ export const report = v.object({
   outcome: v.picklist(['finished', 'errored', 'canceled']),
   message: v.optional(v.pipe(v.string(), v.transform(readable))),
   hasChanges: v.optional(v.boolean()),
-  resourceAdditions: count,
-  resourceChanges: count,
-  resourceDestructions: count,
-  resourceImports: count,
+  counts: v.optional(
+    v.pipe(
+      v.object({ additions: number, changes: number, destructions: number, imports: number }),
+      v.transform((counts): Partial<Counts> => Object.fromEntries(Object.entries(counts).filter(([, n]) => n > 0))),
+    ),
+  ),
   generatedConfiguration: v.optional(v.boolean()),
   uncompared: v.optional(v.pipe(v.string(), v.transform(readable))),
   terraformVersion: v.optional(v.pipe(v.string(), v.maxLength(60))),
-  artifacts: v.optional(v.array(v.picklist(artifacts))),
-  checksums: v.optional(
-    v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, sha256])) as Checksums)),
+  artifacts: v.optional(
+    v.partial(v.object(Object.fromEntries(artifacts.map((artifact) => [artifact, checksum])) as Checksums)),
   ),
-  timings: v.optional(v.record(v.pipe(v.string(), v.maxLength(40)), v.number())),
-  steps: v.optional(
-    v.object({
-      at: v.pipe(v.string(), v.isoTimestamp()),
-      began: v.record(v.pipe(v.string(), v.maxLength(40)), v.number()),
-    }),
-  ),
+  steps: v.optional(v.object({ at: v.pipe(v.string(), v.isoTimestamp()), began: bySteps, took: bySteps })),
   stateVersionId: v.optional(v.pipe(v.string(), v.maxLength(60))),
   stateProblem: v.optional(v.pipe(v.string(), v.transform(readable))),
   unsavedState: v.optional(stateIdentity),

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
+import type { Counts } from '#run/phase-report.ts';
 import { PhaseError, TerraformError } from './errors.ts';
 import { keptStatePath } from './kept-states.ts';
-import type { Counts } from './output.ts';
 import { fromDirectory, type Phase } from './phase.ts';
 import { initialize, prepare } from './prepare.ts';
 import type { Prepared } from './prepared.ts';
@@ -75,7 +75,8 @@ const keepState = async (phase: Phase, prepared: Prepared, state: StateKeeper): 
   );
   const { applied } = output;
   const isMissing = !stateVersionId && !unsaved && changesState(applied);
-  Object.assign(facts, applied, {
+  Object.assign(facts, {
+    counts: applied,
     stateVersionId,
     unsavedState: unsaved,
     ...(wasEnded || torn || isMissing
@@ -97,5 +98,4 @@ const missing =
   'could not be written.';
 
 /** An update in place can leave the state unchanged; adding or removing a resource cannot. */
-const changesState = ({ resourceAdditions, resourceDestructions, resourceImports }: Counts): boolean =>
-  resourceAdditions + resourceDestructions + resourceImports > 0;
+const changesState = ({ additions, destructions, imports }: Counts): boolean => additions + destructions + imports > 0;

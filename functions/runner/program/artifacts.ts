@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isExpired, messageOf } from '#platform/net/transport/errors.ts';
 import type { FileBody } from '#platform/net/transport/http.ts';
+import { type PhaseReport, shortened } from '#run/phase-report.ts';
 import type { Artifact, Job } from '#run/protocols/runner.ts';
 import type { Client } from './client.ts';
 import type { Control } from './control.ts';
@@ -17,9 +18,8 @@ export class Artifacts {
   readonly #given: Partial<Record<Artifact, string>>;
   readonly #givenAt = performance.now();
   #urls: Promise<Partial<Record<Artifact, string>>> | undefined;
-  readonly stored: Artifact[] = [];
-  /** Hex SHA-256 of each stored or enclosed artifact, for the report. */
-  readonly checksums: Partial<Record<Artifact, string>> = {};
+  /** Stored or enclosed artifacts, for the report. */
+  readonly stored: NonNullable<PhaseReport['artifacts']> = {};
 
   /** Base64 content, sent with the report. */
   readonly enclosed: Partial<Record<Artifact, string>> = {};
@@ -49,9 +49,8 @@ export class Artifacts {
     if (size > this.#room) return this.put(artifact, body);
     this.#room -= size;
     const content = body instanceof Uint8Array ? Buffer.from(body) : (await readFile(body.file)).subarray(0, size);
-    this.checksums[artifact] = await sha256Of(content);
+    this.stored[artifact] = shortened(await sha256Of(content));
     this.enclosed[artifact] = content.toString('base64');
-    this.stored.push(artifact);
   }
 
   /** @throws {PhaseError} if it cannot be stored */
@@ -68,8 +67,7 @@ export class Artifacts {
         }
       };
       const [sha256] = await Promise.all([sha256Of(body), store()]);
-      this.checksums[artifact] = sha256;
-      this.stored.push(artifact);
+      this.stored[artifact] = shortened(sha256);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control.over.aborted) throw error;
       throw new PhaseError(`The ${artifact.replaceAll('-', ' ')} could not be uploaded: ${messageOf(error)}.`);

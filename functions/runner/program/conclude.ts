@@ -130,17 +130,15 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
     ...failedChecksOf(phase),
     ...(phase.stateProblem ? { stateProblem: phase.masked(phase.stateProblem).slice(0, maxMessage) } : {}),
     artifacts: phase.artifacts.stored,
-    checksums: phase.artifacts.checksums,
     enclosed: phase.artifacts.enclosed,
-    timings: phase.timings.all(),
     ...(job.environment.TRACEPARENT ? { steps: phase.timings.steps } : {}),
     key,
   };
   const { next, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
-  const named = { runId: job.runId, traceId: traceIdOf(job.runId) };
-  console.log(JSON.stringify({ message: 'phase ended', ...named, phase: job.phase, outcome, timings: report.timings }));
+  const named = { runId: job.runId, traceId: traceIdOf(job.runId), phase: job.phase };
+  console.log(JSON.stringify({ message: 'phase ended', ...named, outcome, timings: phase.timings.all() }));
   return { result, next, defect };
 };
 

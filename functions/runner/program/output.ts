@@ -2,15 +2,9 @@ import { StringDecoder } from 'node:string_decoder';
 import { stripVTControlCharacters } from 'node:util';
 import { ApplyProgress, type ProgressLine } from '#run/apply-progress.ts';
 import { type FailedCheck, maxCheckMessage, maxFailedChecks } from '#run/health-record.ts';
+import type { Counts } from '#run/phase-report.ts';
 
 /** The parts of Terraform's output that belong in the report. */
-
-export interface Counts {
-  resourceAdditions: number;
-  resourceChanges: number;
-  resourceDestructions: number;
-  resourceImports: number;
-}
 
 const maxLine = 64 * 1024;
 const maxErrors = 3;
@@ -62,13 +56,13 @@ interface JsonLine extends ProgressLine {
 }
 
 const countsByVerb: Record<string, keyof Counts> = {
-  Creation: 'resourceAdditions',
-  Modifications: 'resourceChanges',
-  Destruction: 'resourceDestructions',
-  Import: 'resourceImports',
-  create: 'resourceAdditions',
-  update: 'resourceChanges',
-  delete: 'resourceDestructions',
+  Creation: 'additions',
+  Modifications: 'changes',
+  Destruction: 'destructions',
+  Import: 'imports',
+  create: 'additions',
+  update: 'changes',
+  delete: 'destructions',
 };
 
 const maxKept = 200;
@@ -89,7 +83,7 @@ export class OutputReader {
   readonly #decoder = new StringDecoder('utf8');
   readonly #problems: Problem[] = [];
   readonly #warnings: Problem[] = [];
-  readonly #counted: Counts = { resourceAdditions: 0, resourceChanges: 0, resourceDestructions: 0, resourceImports: 0 };
+  readonly #counted: Counts = { additions: 0, changes: 0, destructions: 0, imports: 0 };
   #summary: Counts | undefined;
   #line = '';
   /** The error or warning whose location and explanation may still follow, in text. */
@@ -193,10 +187,10 @@ export class OutputReader {
     if (summary) {
       const [imported = 0, added = 0, changed = 0, destroyed = 0] = summary.slice(1).map((n) => Number(n ?? 0));
       this.#summary = {
-        resourceAdditions: added,
-        resourceChanges: changed,
-        resourceDestructions: destroyed,
-        resourceImports: imported,
+        additions: added,
+        changes: changed,
+        destructions: destroyed,
+        imports: imported,
       };
     }
   }
@@ -230,10 +224,10 @@ export class OutputReader {
     if (type === 'apply_complete' && hook?.action) this.#count(hook.action);
     if (type === 'change_summary' && changes && changes.operation !== 'plan') {
       this.#summary = {
-        resourceAdditions: changes.add ?? 0,
-        resourceChanges: changes.change ?? 0,
-        resourceDestructions: changes.remove ?? 0,
-        resourceImports: changes.import ?? 0,
+        additions: changes.add ?? 0,
+        changes: changes.change ?? 0,
+        destructions: changes.remove ?? 0,
+        imports: changes.import ?? 0,
       };
     }
   }

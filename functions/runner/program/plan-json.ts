@@ -1,5 +1,5 @@
+import type { Counts } from '#run/phase-report.ts';
 import type { Configuration } from './dependencies.ts';
-import type { Counts } from './output.ts';
 
 /** The parts of `terraform show -json` that the runner reads (Terraform's JSON output format 1.x). */
 export interface PlanJson {
@@ -85,9 +85,9 @@ export const countChanges = ({ resource_changes = [] }: PlanJson): Counts => {
   const changes = resource_changes.filter(({ mode }) => mode !== 'data').map(({ change }) => change);
   const having = (action: string) => changes.filter(({ actions }) => actions.includes(action)).length;
   return {
-    resourceAdditions: having('create'),
-    resourceChanges: having('update'),
-    resourceDestructions: having('delete'),
-    resourceImports: changes.filter(({ importing }) => importing).length,
+    additions: having('create'),
+    changes: having('update'),
+    destructions: having('delete'),
+    imports: changes.filter(({ importing }) => importing).length,
   };
 };

@@ -91,7 +91,7 @@ export const plan = async (phase: Phase): Promise<Prepared> => {
   if (phase.job.operation.assesses) await assess(phase, json, completed ? undefined : failure);
   Object.assign(phase.facts, {
     hasChanges: changesAnything(json, phase.job.operation.refreshOnly),
-    ...countChanges(json),
+    counts: countChanges(json),
     resourcesAfter: resourcesAfter(json),
   });
   return prepared;

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { messageOf } from '#platform/net/transport/errors.ts';
 import type { Job, ReadyAnswer } from '#run/protocols/runner.ts';
 import { claimJob } from './client.ts';
@@ -61,7 +61,7 @@ export class Runner {
       place.catch(() => {});
       const own = isWarm(claim) ? await this.#awaitRun(claim, sent.resolve) : claim;
       if (!own) return 0;
-      const job = await claimJob(url, { claim: own, nonce: randomUUID() }, sent.resolve);
+      const job = await claimJob(url, { claim: own, nonce: randomBytes(12).toString('base64url') }, sent.resolve);
       return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
@@ -133,7 +133,7 @@ export class Runner {
         },
       },
     );
-    return claim ? claimJob(url, { claim, nonce: randomUUID() }) : undefined;
+    return claim ? claimJob(url, { claim, nonce: randomBytes(12).toString('base64url') }) : undefined;
   }
 }
 

@@ -1,3 +1,5 @@
+import type { PhaseReport } from '#run/phase-report.ts';
+
 /** Milliseconds by step; repeated steps add up. */
 export class Timings {
   readonly ms: Record<string, number> = {};
@@ -15,9 +17,8 @@ export class Timings {
     }
   }
 
-  /** When each step first began, in milliseconds after `at`, which is in this machine's clock. */
-  get steps(): { at: string; began: Record<string, number> } {
-    return { at: this.#startedAt, began: this.#began };
+  get steps(): NonNullable<PhaseReport['steps']> {
+    return { at: this.#startedAt, began: this.#began, took: this.ms };
   }
 
   /** All steps, and the total since the phase began. */

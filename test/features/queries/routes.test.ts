@@ -35,7 +35,11 @@ describe('a query run', () => {
     const path = `queries/${body.data.id}`;
     await help.bring(runIdOf(body.data.id), { status: 'plan_queued' });
     expect((await api.get(path)).body.data.attributes.status).toBe('queued');
-    const report = { outcome: 'finished', generatedConfiguration: true, artifacts: ['generated-configuration'] };
+    const report = {
+      outcome: 'finished',
+      generatedConfiguration: true,
+      artifacts: { 'generated-configuration': 'sha' },
+    };
     await help.bring(runIdOf(body.data.id), { status: 'planning', 'plan.status': 'running', 'plan.report': report });
     await finishRun(runIdOf(body.data.id), 'PlannedAndFinished');
     expect((await api.get(path)).body.data.attributes.status).toBe('finished');

@@ -25,8 +25,14 @@ const running = async (set: Set = {}): Promise<Run> => {
 };
 const read = async ({ id }: Run) => (await help.store.getRun(id)) as Run;
 const container = (run: Run) => {
-  const arn = `arn:aws:ecs:us-east-1:000000000000:task/c/${run.id}`;
-  const one = { arn, startedBy: run.id, environment: {}, createdAt: 0, stopped: false, ignoresStop: false };
+  const one = {
+    taskId: `task-${run.id}`,
+    startedBy: run.id,
+    environment: {},
+    createdAt: 0,
+    stopped: false,
+    ignoresStop: false,
+  };
   api.aws.containers.push(one);
   return one;
 };
@@ -70,8 +76,7 @@ it('a run does not end while its runner has the apply, whenever the runner claim
     });
     const one = container(run);
     await help.bring(run.id, {
-      'plan.taskArn': one.arn,
-      'apply.reserved': { keyHash: store.hashSecret(key), taskArn: one.arn },
+      'plan.taskId': one.taskId,
     });
     one.ignoresStop = true;
     let calls = 0;
@@ -118,7 +123,7 @@ it('the log of a phase that was cut off ends with the reason, and a stored log s
   const canceled = await running();
   await store.finishRun(canceled.id, 'Canceled');
   expect(await logOf(canceled)).toContain('The run was canceled.');
-  const whole = await running({ 'plan.report': { outcome: 'finished', artifacts: ['log'] } });
+  const whole = await running({ 'plan.report': { outcome: 'finished', artifacts: { log: 'sha' } } });
   await store.finishRun(whole.id, 'PlannedAndFinished');
   expect((await read(whole)).plan.logStored).toBeUndefined();
   const queued = await running({ status: 'plan_queued', 'plan.status': 'queued' });
@@ -143,7 +148,7 @@ it('a run that was discarded by a user is in the audit trail once, any other end
 it('a container that has not reported is stopped before the run ends, and gets the reason', async () => {
   const working = await running();
   const one = container(working);
-  await help.bring(working.id, { 'plan.taskArn': one.arn, 'plan.claimNonce': 'n' });
+  await help.bring(working.id, { 'plan.taskId': one.taskId, 'plan.claimNonce': 'n' });
   // ECS has accepted the request, and the container still runs.
   one.ignoresStop = true;
   const stopping = () => store.finishRun(working.id, 'PlanErrored', { Error: 'States.HeartbeatTimeout' });
@@ -155,14 +160,14 @@ it('a container that has not reported is stopped before the run ends, and gets t
 
   const unclaimed = await running();
   const idle = container(unclaimed);
-  await help.bring(unclaimed.id, { 'plan.taskArn': idle.arn });
+  await help.bring(unclaimed.id, { 'plan.taskId': idle.taskId });
   expect((await store.finishRun(unclaimed.id, 'Canceled'))?.status).toBe('canceled');
   expect(idle.stopped).toBe(true);
 
   const reported = await running();
   const ending = container(reported);
   await help.bring(reported.id, {
-    'plan.taskArn': ending.arn,
+    'plan.taskId': ending.taskId,
     'plan.claimNonce': 'n',
     'plan.report': { outcome: 'finished' },
   });
@@ -172,7 +177,7 @@ it('a container that has not reported is stopped before the run ends, and gets t
   const forced = await running();
   const hanging = container(forced);
   await help.bring(forced.id, {
-    'plan.taskArn': hanging.arn,
+    'plan.taskId': hanging.taskId,
     'plan.claimNonce': 'n',
     'plan.report': { outcome: 'canceled', lost: true },
     cancel: { by: 'u', at: '', forceAvailableAt: '', forced: { by: 'u', at: '' } },

@@ -47,15 +47,15 @@ it('a claim is exchanged for a token by one runner, which may repeat it', async 
 });
 
 it('a reserved runner belongs to the run from its claim, and no other runner gets its container', async () => {
-  const taskArn = 'arn:ready';
+  const taskId = 'task-ready';
   const { run, claim } = await claimed();
   const { claimHash = '' } = (await read(run)).plan;
-  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: 'former', taskArn } } });
+  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: 'former', taskId } } });
   await store.claimPhase(claim(), 'nonce');
-  expect((await read(run)).plan.taskArn).toBeUndefined();
-  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: claimHash, taskArn } } });
+  expect((await read(run)).plan.taskId).toBeUndefined();
+  await store.updateRun(run.id, { set: { 'plan.reserved': { keyHash: claimHash, taskId } } });
   await store.claimPhase(claim(), 'nonce');
-  expect((await read(run)).plan.taskArn).toBe(taskArn);
+  expect((await read(run)).plan.taskId).toBe(taskId);
 });
 
 it.each<[string, Partial<Run>, boolean]>([
@@ -76,7 +76,7 @@ it.each<[string, Partial<Run>, boolean]>([
 
 const changes = { outcome: 'finished', hasChanges: true } as const;
 const reporting = async (set: Partial<Run>, phase: PhaseName = 'plan', report: object = changes) => {
-  const plan = { ...empty, status: 'running', taskArn: 'arn:it', tokenHash: 'mine' } as const;
+  const plan = { ...empty, status: 'running', taskId: 'task-it', tokenHash: 'mine' } as const;
   const run = await open({ status: 'planning', plan, ...set });
   await store.reportPhase(run, phase, report as typeof changes, 'key');
   return (await read(run)).plan.ready;
@@ -97,7 +97,7 @@ it('a runner is ready after a plan that can be applied, and only then', async ()
   expect(await reporting({ planOnly: true })).toBeUndefined();
   expect(await reporting({}, 'plan', { outcome: 'errored' })).toBeUndefined();
   const plan = { ...empty, status: 'finished', report: changes } as const;
-  const apply = { ...empty, status: 'running', taskArn: 'arn:it', tokenHash: 'mine' } as const;
+  const apply = { ...empty, status: 'running', taskId: 'task-it', tokenHash: 'mine' } as const;
   expect(await reporting({ plan, apply }, 'apply')).toBeUndefined();
 });
 
@@ -121,7 +121,7 @@ it('the apply is reserved with the report of the plan, unless an author lost the
       autoApply: true,
       appliesFor: [owner],
       wait: { state: 'Planning', token: 't' },
-      plan: { ...empty, status: 'running', taskArn: 'arn:it', claimNonce: 'n', tokenHash: 'mine' },
+      plan: { ...empty, status: 'running', taskId: 'task-it', claimNonce: 'n', tokenHash: 'mine' },
       ...set,
     });
     const { workspaceId: id, organization } = run;
@@ -136,7 +136,7 @@ it('the apply is reserved with the report of the plan, unless an author lost the
   expect(taken).toMatchObject({
     status: 'apply_queued',
     plan: { status: 'finished', ready: { keyHash: 'key' } },
-    apply: { status: 'queued', claimHash: 'key', reserved: { keyHash: 'key', taskArn: 'arn:it' } },
+    apply: { status: 'queued', claimHash: 'key' },
   });
   expect(await reserved({ appliesFor: undefined, environment: 'env-1' })).toBeDefined();
   expect(await reserved({ appliesFor: [owner, 'user-former'] })).toBeUndefined();

@@ -109,7 +109,7 @@ it('runs end with the reason once all containers have stopped, newest first, and
   const [first, second] = [await help.create(id), await help.create(id)];
   await help.bring(first.id, { status: 'applying', 'apply.status': 'running', 'plan.status': 'finished' });
   api.aws.running.push(first.id, 'run-unknown');
-  api.aws.containers.push({ arn: 'arn:x', startedBy: first.id, environment: {}, createdAt: 0, ignoresStop: true });
+  api.aws.containers.push({ taskId: 'x', startedBy: first.id, environment: {}, createdAt: 0, ignoresStop: true });
   const waits = { done: false, runnersStopping: 1, runsEnded: [], executionsStopped: [] };
   expect(await recover()).toMatchObject({ ...waits, next: expect.stringContaining('again in a minute') });
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Run } from '#run/run.ts';
-import { type StartedContainer, startAws } from '#test/support/aws.ts';
+import { type StartedContainer, startAws, taskArnOf } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
 
 /** A plan's runner that is ready for the apply of its run: who gets the apply, and when it goes to another runner. */
@@ -44,14 +44,14 @@ const open = async (set: Partial<Run>): Promise<Run> => {
 };
 const now = async ({ id }: Run) => (await store.getRun(id)) as Run;
 const keyOf = ({ id }: Run): string => `${id.padEnd(43, 'k')}`;
-const arnOf = ({ id }: Run): string => `arn:${id}`;
+const taskOf = ({ id }: Run): string => `task-${id}`;
 const started = (run: Run) => aws.containers.filter(({ startedBy }) => startedBy === run.id);
 
 /** A confirmed run whose plan's runner is ready. */
 const confirmed = async (set: Partial<Run> = {}, readyMs = 60_000): Promise<Run> => {
   const run = await open({ status: 'confirmed', decision, ...set });
   const ready = { keyHash: store.hashSecret(keyOf(run)), until: inMs(readyMs) };
-  const plan = { ...empty, status: 'finished', report, taskArn: arnOf(run), ready };
+  const plan = { ...empty, status: 'finished', report, taskId: taskOf(run), ready };
   await store.updateRun(run.id, { set: { plan } });
   return run;
 };
@@ -67,12 +67,12 @@ const work = async (run: Run) => {
     await sleep(5);
   }
 };
-const stops = (run: Run) => store.runnerStopped({ detail: { taskArn: arnOf(run), startedBy: run.id } });
+const stops = (run: Run) => store.runnerStopped({ detail: { taskArn: taskArnOf(taskOf(run)), startedBy: run.id } });
 
 it('a confirmed apply goes to the ready runner of its plan, without a container', async () => {
   const run = await confirmed();
   const [, claimed] = await Promise.all([queue(run), work(run)]);
-  expect(claimed).toMatchObject({ phase: 'apply', run: { id: run.id, apply: { taskArn: arnOf(run) } } });
+  expect(claimed).toMatchObject({ phase: 'apply', run: { id: run.id, apply: { taskId: taskOf(run) } } });
   expect(started(run)).toEqual([]);
 });
 
@@ -166,7 +166,7 @@ it('a warm runner that has planned gets the apply of its run by its second key, 
   await store.reportPhase(await now(run), 'plan', report, store.hashSecret(keyOf(run)));
   await store.updateRun(run.id, { set: { status: 'confirmed', decision } });
   const [, claimed] = await Promise.all([queue(run), work(run)]);
-  expect(claimed).toMatchObject({ run: { id: run.id, apply: { taskArn: container.arn } } });
+  expect(claimed).toMatchObject({ run: { id: run.id, apply: { taskId: container.taskId } } });
   // Its item in the pool names its plan for good.
   expect((await store.answerReady(secret, first))?.action).not.toBe('claim');
   expect(await claim(run, first)).toBeUndefined();
@@ -181,7 +181,7 @@ describe('a runner that is reserved with its report', () => {
       plan: {
         ...empty,
         status: 'running',
-        taskArn: `arn:run-${String(count + 1).padStart(16, '0')}`,
+        taskId: `task-run-${String(count + 1).padStart(16, '0')}`,
         tokenHash: 'mine',
       },
       appliesFor: [],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '#platform/store/integrity.ts';
 import { newCostEstimate } from '#run/cost-estimate.ts';
+import { shortened } from '#run/phase-report.ts';
 import type { Run } from '#run/run.ts';
 import { startAws } from '#test/support/aws.ts';
 import { newRun } from '#test/support/run.ts';
@@ -18,6 +20,7 @@ let counter = 0;
 /** A run with a finished plan. */
 const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run> = {}): Promise<Run> => {
   const id = `run-${String(++counter).padStart(16, '0')}`;
+  const json = plan && Uint8Array.from(Buffer.isBuffer(plan) ? plan : planOf(plan));
   const run = newRun({
     id,
     status: 'cost_estimating',
@@ -25,13 +28,12 @@ const planned = async (plan: Change[] | Buffer | undefined, change: Partial<Run>
     plan: {
       status: 'finished',
       statusTimestamps: {},
-      report: { outcome: 'finished', artifacts: plan ? ['plan-json'] : [] },
+      report: { outcome: 'finished', artifacts: json ? { 'plan-json': shortened(sha256Of(json)) } : {} },
     },
     ...change,
   });
   await table.put({ pk: `RUN#${id}`, sk: 'RUN', ...run });
-  if (plan)
-    await bucket.putObject(`runs/${id}/plan/plan-json`, Uint8Array.from(Buffer.isBuffer(plan) ? plan : planOf(plan)));
+  if (json) await bucket.putObject(`runs/${id}/plan/plan-json`, json);
   return run;
 };
 const gateway: Change = { type: 'aws_nat_gateway', before: {}, after: {} };
@@ -64,8 +66,10 @@ describe('estimating the costs of a run', () => {
     const run = await planned([cluster]);
     const [one, other] = await Promise.all([estimateCosts(run), estimateCosts(run)]);
     expect(other).toEqual(one);
-    await bucket.putObject(`runs/${run.id}/plan/plan-json`, Uint8Array.from(planOf([gateway])));
-    expect(await estimateCosts(run)).toEqual(one);
+    const cheaper = Uint8Array.from(planOf([gateway]));
+    await bucket.putObject(`runs/${run.id}/plan/plan-json`, cheaper);
+    const report = { outcome: 'finished' as const, artifacts: { 'plan-json': shortened(sha256Of(cheaper)) } };
+    expect(await estimateCosts({ ...run, plan: { ...run.plan, report } })).toEqual(one);
     expect(await estimateCosts((await runs.getRun(run.id)) as Run)).toEqual(one);
   });
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '#platform/store/integrity.ts';
 import { newCostEstimate } from '#run/cost-estimate.ts';
+import { shortened } from '#run/phase-report.ts';
 import type { Run } from '#run/run.ts';
 import { startApi } from '#test/support/api.ts';
 import { runHelpers } from '#test/support/runs.ts';
@@ -27,7 +29,8 @@ const estimated = async (
     { type: 'aws_redshift_cluster', name: 'big', after: {} },
   ]),
 ): Promise<string> => {
-  const report = { outcome: 'finished' as const, hasChanges: true, artifacts: ['plan-json' as const] };
+  const artifacts = { 'plan-json': shortened(sha256Of(Uint8Array.from(plan))) };
+  const report = { outcome: 'finished' as const, hasChanges: true, artifacts };
   const id = await waiting({ status: 'cost_estimating', 'plan.status': 'finished', 'plan.report': report });
   await putObject(`runs/${id}/plan/plan-json`, Uint8Array.from(plan));
   await estimateCosts((await help.store.getRun(id)) as Run);

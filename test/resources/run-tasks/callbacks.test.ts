@@ -338,7 +338,9 @@ describe('the token of a run task', () => {
     });
     expect((await api.get(pathsOf(mine).configuration, sent)).status).toBe(302);
     expect((await api.get(pathsOf(mine).plan, sent)).status).toBe(204);
-    await runs.bring(mine.run.id, { 'plan.report': { outcome: 'finished', artifacts: ['plan-json'] } } as Partial<Run>);
+    await runs.bring(mine.run.id, {
+      'plan.report': { outcome: 'finished', artifacts: { 'plan-json': 'sha' } },
+    } as Partial<Run>);
     expect((await api.get(pathsOf(mine).plan, sent)).status).toBe(307);
     for (const path of Object.values(pathsOf(other)))
       expect([path, (await api.get(path, sent)).status]).toEqual([path, 404]);

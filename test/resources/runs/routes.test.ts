@@ -26,7 +26,7 @@ describe('reading a run', () => {
   it('shows results together with the status that follows them', async () => {
     const { id } = await help.ready();
     const run = await help.create(id);
-    const report = { outcome: 'finished' as const, hasChanges: true, resourceAdditions: 2, artifacts: [] };
+    const report = { outcome: 'finished' as const, hasChanges: true, counts: { additions: 2 }, artifacts: {} };
     await help.bring(run.id, { status: 'planning', 'plan.status': 'running', 'plan.report': report });
     const planId = run.relationships.plan.data.id;
     expect((await api.get(`runs/${run.id}`)).body.data.attributes['has-changes']).toBe(false);

@@ -36,8 +36,7 @@ const withSteps = (at: number): Partial<Run> => ({
     statusTimestamps: {},
     report: {
       outcome: 'finished',
-      timings: { init: 1000, plan: 2000, total: 4000 },
-      steps: { at: second(at), began: { init: 0, plan: 1500 } },
+      steps: { at: second(at), began: { init: 0, plan: 1500 }, took: { init: 1000, plan: 2000 } },
     },
   },
 });
@@ -114,9 +113,9 @@ it('a run that ended before it was planned has the statuses that it had', () => 
 });
 
 it.each<[string, Partial<Run['plan']>, Partial<Run['apply']>, boolean[]]>([
-  ['a container of each phase', { taskArn: 'arn:1' }, { taskArn: 'arn:2' }, [false, false]],
-  ['the runner of the plan', { taskArn: 'arn:1' }, { taskArn: 'arn:1' }, [false, true]],
-  ['a warm runner', { taskArn: 'arn:1', reserved: { keyHash: '', taskArn: 'arn:1' } }, {}, [true, false]],
+  ['a container of each phase', { taskId: 'task-1' }, { taskId: 'task-2' }, [false, false]],
+  ['the runner of the plan', { taskId: 'task-1' }, { taskId: 'task-1' }, [false, true]],
+  ['a warm runner', { taskId: 'task-1', reserved: { keyHash: '', taskId: 'task-1' } }, {}, [true, false]],
 ])('phases name whether %s was ready for them', (_, plan, apply, expected) => {
   const phase = { status: 'finished', statusTimestamps: {} } as const;
   const spans = spansOf({ ...applied, plan: { ...phase, ...plan }, apply: { ...phase, ...apply } });

@@ -24,7 +24,7 @@ const planning = async (change: Record<string, unknown> = {}) => {
     status: 'planning',
     wait: { state: 'Planning', token: `${run} token` },
     'plan.status': 'running',
-    'plan.taskArn': `arn:${run}`,
+    'plan.taskId': `task-${run}`,
     ...change,
   });
   const key = newSecret();
@@ -34,8 +34,7 @@ const planning = async (change: Record<string, unknown> = {}) => {
     token,
     key,
     report: async (more: object = {}): Promise<ReportAnswer> =>
-      (await post('report', { outcome: 'finished', hasChanges: true, artifacts: [], timings: {}, key, ...more }, token))
-        .body,
+      (await post('report', { outcome: 'finished', hasChanges: true, artifacts: {}, key, ...more }, token)).body,
     poll: async (claim = `${run}.apply`, of = key) => post('ready', { claim, key: of }),
     claim: async (claim = `${run}.apply.${key}`, nonce = 'nonce') => post('claim', { claim, nonce }),
     told: () =>
@@ -59,10 +58,10 @@ describe('an apply without a decision', () => {
       apply: { status: 'queued', claimHash: hashSecret(plan.key) },
     });
     expect(Object.keys(reserved.statusTimestamps)).toEqual(expect.arrayContaining(['planned-at', 'apply-queued-at']));
-    expect([reserved.apply.taskArn, plan.told()]).toEqual([undefined, []]);
+    expect([reserved.apply.taskId, plan.told()]).toEqual([undefined, []]);
     const { status, body } = await plan.claim();
     expect([status, body]).toMatchObject([200, { runId: plan.run, phase: 'apply', planUrl: null }]);
-    expect((await stored(plan.run)).apply.taskArn).toBe(`arn:${plan.run}`);
+    expect((await stored(plan.run)).apply.taskId).toBe(`task-${plan.run}`);
     expect(plan.told()).toEqual([{ next: 'Applying' }]);
   });
 
@@ -95,7 +94,7 @@ describe('an apply without a decision', () => {
     ['a person has to confirm it', () => ({ autoApply: false }), wait],
     ['a check comes first', () => ({ ...automatic(), checks: { policyEvaluation: true } }), wait],
     ['the run was canceled', () => ({ ...automatic(), cancel: { by: 'u', at: '', forceAvailableAt: '' } }), exit],
-    ['the container of the runner is unknown', () => ({ ...automatic(), 'plan.taskArn': '' }), exit],
+    ['the container of the runner is unknown', () => ({ ...automatic(), 'plan.taskId': '' }), exit],
   ])('is not reserved by the report when %s', async (_, change, next) => {
     const plan = await planning(change());
     expect((await plan.report()).next).toEqual(next);

@@ -18,7 +18,7 @@ const bodies: Record<string, object> = {
   uploads: { artifacts: ['plan-json'] },
   'state-versions': {},
   'errored-state': {},
-  report: { outcome: 'finished', hasChanges: true, artifacts: [], timings: {} },
+  report: { outcome: 'finished', hasChanges: true, artifacts: {} },
 };
 
 const statusOf = async (token: string, call: string): Promise<number | undefined> =>

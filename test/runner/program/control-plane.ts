@@ -251,7 +251,7 @@ export class ControlPlane {
       case 'report':
         record.report = this.#stored(record.job, JSON.parse(body.toString()) as ReportRequest);
         record.reports++;
-        if (record.report?.artifacts?.includes('log')) this.#readStored(record);
+        if (record.report?.artifacts?.log) this.#readStored(record);
         return [200, this.#reported(record.job, record.report)];
       default:
         return [404, `no call ${call}`];

@@ -26,7 +26,11 @@ describe('a bad connection', () => {
       return first || ++n % 3 === 0 ? fault : undefined;
     };
     const applied = await bench.planAndApply(configuration);
-    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 5, artifacts: ['log'] });
+    expect(applied.report).toMatchObject({
+      outcome: 'finished',
+      counts: { additions: 5 },
+      artifacts: { log: expect.any(String) },
+    });
     expect(applied.log.match(/line 6/g)).toHaveLength(5);
     expect(bench.artifact('apply', 'log')?.equals(applied.record.log)).toBe(true);
     expect(JSON.parse(bench.plane.current()?.content?.toString() ?? '').resources[0].instances).toHaveLength(5);
@@ -50,7 +54,7 @@ describe('a bad connection', () => {
     expect(record.log.length).toBe(before);
     down = false;
     expect(await runner.ended).toBe(0);
-    expect(record.report).toMatchObject({ outcome: 'finished', resourceAdditions: 5 });
+    expect(record.report).toMatchObject({ outcome: 'finished', counts: { additions: 5 } });
     expect(textOf(record)).toContain('Apply complete!');
   });
 
@@ -60,7 +64,7 @@ describe('a bad connection', () => {
     const configuration = await archive({ 'main.tf': chatty, 'blob.bin': randomBytes(900_000).toString('hex') });
     plane.cutAfter = 300_000;
     const { report } = await bench.run(jobFor(plane, configuration));
-    expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 5 });
+    expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 5 } });
     expect(plane.calls.filter((call) => call.endsWith('/objects/configuration'))).toHaveLength(2);
   });
 });

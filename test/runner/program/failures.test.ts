@@ -24,7 +24,7 @@ describe('a plan fails', () => {
     const failed = await plan({ 'main.tf': 'resource "terraform_data" "a" {\n  input = \n}' });
     expectFailure(failed, /^Invalid expression: Expected the start of an expression.* \(main\.tf line 2\)/);
     expect(failed.report?.hasChanges).toBeUndefined();
-    expect(failed.report?.artifacts).toEqual(['log']);
+    expect(failed.report?.artifacts).toEqual({ log: expect.any(String) });
   });
 
   it('on an error of Terraform itself, also in JSON', async () => {
@@ -129,7 +129,7 @@ resource "terraform_data" "bad" {
       failed,
       /^local-exec provisioner error: Error running command .* \(terraform_data\.\w+, main\.tf line 5\)/,
     );
-    expect(failed.report).toMatchObject({ resourceAdditions: 1 });
+    expect(failed.report).toMatchObject({ counts: { additions: 1 } });
     const stored = bench.plane.current();
     expect(stored).toMatchObject({ id: failed.report?.stateVersionId, intermediate: false });
     const { resources } = JSON.parse(stored?.content?.toString() ?? '');

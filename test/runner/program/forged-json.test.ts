@@ -55,7 +55,7 @@ describe('the comparison of a plan and its JSON', () => {
     const { report, log } = await bench.run(jobFor(bench.plane, await configuration(), { variables }), forging(edit));
     expect(report).toMatchObject({ outcome: 'errored', message: expect.stringMatching(where) });
     expect(log).toContain('The plan in JSON does not match the plan that would be applied');
-    expect(report?.artifacts).not.toContain('plan-json');
+    expect(report?.artifacts).not.toHaveProperty('plan-json');
     expect(report?.message).not.toContain('0.0.0.0');
   });
 
@@ -75,6 +75,6 @@ describe('the comparison of a plan and its JSON', () => {
       jobFor(bench.plane, await configuration(), { variables }),
       forging('s/nothing/nothing/'),
     );
-    expect(report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });
   });
 });

@@ -118,10 +118,10 @@ describe('the applied changes', () => {
     ['Destroy complete! Resources: 5 destroyed.', [0, 0, 5, 0]],
   ])('are taken from Terraform’s summary: %s', (line, [added, changed, destroyed, imported]) => {
     expect(read(`${esc}[0m${esc}[1m${esc}[32m\n${line}\n${esc}[0m`).applied).toEqual({
-      resourceAdditions: added,
-      resourceChanges: changed,
-      resourceDestructions: destroyed,
-      resourceImports: imported,
+      additions: added,
+      changes: changed,
+      destructions: destroyed,
+      imports: imported,
     });
   });
   it('are the completed ones after an interruption', () => {
@@ -134,10 +134,10 @@ terraform_data.f (local-exec): x: Creation complete after 0s
   + terraform_data.g: Creation complete in a dream
 `;
     expect(read(text).applied).toEqual({
-      resourceAdditions: 2,
-      resourceChanges: 1,
-      resourceDestructions: 1,
-      resourceImports: 1,
+      additions: 2,
+      changes: 1,
+      destructions: 1,
+      imports: 1,
     });
   });
   it('are read from JSON too', () => {
@@ -146,11 +146,11 @@ terraform_data.f (local-exec): x: Creation complete after 0s
       { type: 'apply_complete', hook: { action: 'create' } },
       { type: 'apply_complete', hook: { action: 'delete' } },
     ].map((line) => `${JSON.stringify({ '@level': 'info', ...line })}\n`);
-    expect(read(lines.join('')).applied).toMatchObject({ resourceAdditions: 1, resourceDestructions: 1 });
+    expect(read(lines.join('')).applied).toMatchObject({ additions: 1, destructions: 1 });
     const last = { '@level': 'info', type: 'change_summary', changes: { add: 3, import: 1, operation: 'apply' } };
     expect(read(`${lines.join('')}${JSON.stringify(last)}\n`).applied).toMatchObject({
-      resourceAdditions: 3,
-      resourceImports: 1,
+      additions: 3,
+      imports: 1,
     });
   });
 });

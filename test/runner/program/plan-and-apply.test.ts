@@ -60,8 +60,17 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     const of = jobFor(plane, configuration, { variables });
     const apply = plane.reserve({ ...of, phase: 'apply', uploadUrls: urls('apply', 'log') });
     expect(await bench.start(claim).ended).toBe(0);
-    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
-    expect(apply.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2, artifacts: ['log'] });
+    expect(Object.keys(plan.report?.artifacts ?? {}).sort()).toEqual([
+      'log',
+      'plan',
+      'plan-json',
+      'plan-json-redacted',
+    ]);
+    expect(apply.report).toMatchObject({
+      outcome: 'finished',
+      counts: { additions: 2 },
+      artifacts: { log: expect.any(String) },
+    });
     expect(plane.calls.filter((call) => /uploads|ready/.test(call))).toEqual([]);
   });
 
@@ -82,22 +91,30 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     });
     expect(await bench.start(claim).ended).toBe(0);
     expect(puts()).toEqual(['plan plan', 'plan provider-schemas']);
-    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
+    expect(Object.keys(plan.report?.artifacts ?? {}).sort()).toEqual([
+      'log',
+      'plan',
+      'plan-json',
+      'plan-json-redacted',
+    ]);
     expect(JSON.parse(bench.artifact('plan', 'plan-json')?.toString() ?? '')).toMatchObject({ format_version: '1.2' });
     expect(textOf(plan)).toContain('Plan: 2 to add');
-    expect(apply.report).toMatchObject({ outcome: 'finished', artifacts: ['log'] });
+    expect(apply.report).toMatchObject({ outcome: 'finished', artifacts: { log: expect.any(String) } });
     expect(textOf(apply)).toContain('Apply complete!');
 
     plane.ready = { action: 'exit' };
     const tight = { ...jobFor(plane, configuration, { variables }), enclosedBytes: 100 };
-    expect((await bench.run(tight)).report?.artifacts).toHaveLength(4);
+    expect(Object.keys((await bench.run(tight)).report?.artifacts ?? {})).toHaveLength(4);
     expect(puts().toSorted()).toEqual(
       ['log', 'plan', 'plan-json', 'plan-json-redacted', 'provider-schemas'].map((one) => `plan ${one}`),
     );
     // The report may be rejected, and then the log must contain the reason.
     const failing = await archive({ 'main.tf': 'resource' });
     const failed = { ...jobFor(plane, failing), enclosedBytes: 100_000 };
-    expect((await bench.run(failed)).report).toMatchObject({ outcome: 'errored', artifacts: ['log'] });
+    expect((await bench.run(failed)).report).toMatchObject({
+      outcome: 'errored',
+      artifacts: { log: expect.any(String) },
+    });
     expect(puts()).toEqual(['plan log']);
   });
 
@@ -113,7 +130,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(await bench.start(claim).ended).toBe(0);
     expect(puts).toBe(2);
     expect(plane.violations.splice(0)).toEqual([expect.stringContaining('Request has expired')]);
-    expect(record.report?.artifacts).toContain('plan-json');
+    expect(record.report?.artifacts).toHaveProperty('plan-json');
   });
 
   it('continues in the same directory when the runner gets the apply', async () => {
@@ -131,17 +148,23 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(plan.report).toMatchObject({
       outcome: 'finished',
       hasChanges: true,
-      resourceAdditions: 2,
-      resourceChanges: 0,
-      resourceDestructions: 0,
-      resourceImports: 0,
+      counts: { additions: 2, changes: 0, destructions: 0, imports: 0 },
       terraformVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
-    expect(plan.report?.artifacts?.toSorted()).toEqual(['log', 'plan', 'plan-json', 'plan-json-redacted']);
-    expect(plan.report?.timings).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });
+    expect(Object.keys(plan.report?.artifacts ?? {}).sort()).toEqual([
+      'log',
+      'plan',
+      'plan-json',
+      'plan-json-redacted',
+    ]);
+    expect(plan.report?.steps?.took).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });
     expect(textOf(plan)).toMatch(head);
     expect(bench.artifact('plan', 'log')?.equals(plan.log)).toBe(true);
-    expect(apply.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2, artifacts: ['log'] });
+    expect(apply.report).toMatchObject({
+      outcome: 'finished',
+      counts: { additions: 2 },
+      artifacts: { log: expect.any(String) },
+    });
     expect(textOf(apply)).toMatch(head);
     expect(textOf(apply)).toMatch(
       /modules\.\.\.\nterraform_data\.a: Creating[\s\S]+Apply complete! Resources: 2 added/,
@@ -165,14 +188,14 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     });
     const options = { variables, workingDirectory: 'live/eu/' };
     const first = await bench.planAndApply(configuration, options);
-    expect(first.report).toMatchObject({ outcome: 'finished', resourceAdditions: 3 });
+    expect(first.report).toMatchObject({ outcome: 'finished', counts: { additions: 3 } });
     expect(first.log).toMatch(head);
     const { serial } = stateOf();
 
     const state = plane.current()?.content?.toString();
     const changed = { ...options, state, variables: [{ key: 'who', value: 'moon' }] };
     const second = await bench.planAndApply(configuration, changed);
-    expect(second.report).toMatchObject({ resourceAdditions: 0, resourceChanges: 2, resourceDestructions: 0 });
+    expect(second.report).toMatchObject({ counts: { additions: 0, changes: 2, destructions: 0 } });
     expect(stateOf().serial).toBeGreaterThan(serial);
     expect(stateOf().outputs.greeting.value).toBe('hello moon');
     expect(stateJson().values.root_module.child_modules[0].resources[0].address).toBe('module.m.terraform_data.inner');
@@ -183,7 +206,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     await bench.planAndApply(await archive({ 'main.tf': small }), { variables });
     const state = plane.current()?.content?.toString();
     const destroyed = await bench.planAndApply(await archive({}), { state, operation: { isDestroy: true } });
-    expect(destroyed.report).toMatchObject({ outcome: 'finished', resourceDestructions: 2 });
+    expect(destroyed.report).toMatchObject({ outcome: 'finished', counts: { destructions: 2 } });
     expect(stateOf().resources).toEqual([]);
   });
 
@@ -197,7 +220,7 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
         { key: 'undeclared', value: 'x' },
       ],
     });
-    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 1 });
+    expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });
     expect(applied.log).not.toContain('undeclared');
   });
 });
@@ -209,14 +232,14 @@ describe('a plan', () => {
     bench.plane.keepReady();
     const state = bench.plane.current()?.content?.toString();
     const { report, code } = await bench.run(jobFor(bench.plane, configuration, { variables, state }));
-    expect(report).toMatchObject({ outcome: 'finished', hasChanges: false, resourceAdditions: 0 });
+    expect(report).toMatchObject({ outcome: 'finished', hasChanges: false, counts: { additions: 0 } });
     expect(code).toBe(0);
     expect(bench.plane.calls).not.toContain('POST /runner/v1/ready');
   });
 
   it('with changed outputs only is applied', async () => {
     const { report } = await bench.run(jobFor(bench.plane, await archive({ 'x.tf': 'output "x" { value = 1 }' })));
-    expect(report).toMatchObject({ hasChanges: true, resourceAdditions: 0 });
+    expect(report).toMatchObject({ hasChanges: true, counts: { additions: 0 } });
   });
 
   it('follows the run’s options', async () => {
@@ -227,13 +250,12 @@ describe('a plan', () => {
     const plan = async (operation: object, change = variables) =>
       (await bench.run(jobFor(plane, configuration, { variables: change, state, operation }))).report;
     expect(await plan({ replaceAddrs: ['terraform_data.b'] })).toMatchObject({
-      resourceAdditions: 1,
-      resourceDestructions: 1,
+      counts: { additions: 1, destructions: 1 },
     });
     const other = [{ key: 'who', value: 'mars' }];
-    expect(await plan({ targetAddrs: ['terraform_data.a'] }, other)).toMatchObject({ resourceChanges: 1 });
-    expect(await plan({ refreshOnly: true }, other)).toMatchObject({ resourceChanges: 0 });
-    expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ resourceDestructions: 2 });
+    expect(await plan({ targetAddrs: ['terraform_data.a'] }, other)).toMatchObject({ counts: { changes: 1 } });
+    expect(await plan({ refreshOnly: true }, other)).toMatchObject({ counts: { changes: 0 } });
+    expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ counts: { destructions: 2 } });
   });
 
   it('has colors, and JSON lines with the redacted plan on request', async () => {
@@ -250,7 +272,7 @@ describe('a plan', () => {
     const json = await bench.run({ ...job, token: `${job.token}x`, structuredOutput: true });
     expect(json.log).toMatch(head);
     expect(json.log).toContain('"type":"planned_change"');
-    expect(json.report?.artifacts).toContain('plan-json-redacted');
+    expect(json.report?.artifacts).toHaveProperty('plan-json-redacted');
     const redacted = bench.artifact('plan', 'plan-json-redacted')?.toString() ?? '';
     expect(redacted).not.toContain('hunter2!');
     expect(JSON.parse(redacted)).toMatchObject({
@@ -281,7 +303,7 @@ describe('a plan', () => {
     const configuration = await archive({ 'main.tf': 'import {\n  to = terraform_data.x\n  id = "some-id"\n}' });
     const operation = { allowConfigGeneration: true };
     const { report } = await bench.run(jobFor(bench.plane, configuration, { operation }));
-    expect(report).toMatchObject({ outcome: 'finished', resourceImports: 1, generatedConfiguration: true });
+    expect(report).toMatchObject({ outcome: 'finished', counts: { imports: 1 }, generatedConfiguration: true });
     expect(bench.artifact('plan', 'generated-configuration')?.toString()).toContain('resource "terraform_data" "x"');
   });
 });
@@ -300,7 +322,7 @@ it('a state in the archive is ignored with a note', async () => {
     'terraform.tfstate.d/other/terraform.tfstate': '{}',
   });
   const applied = await bench.planAndApply(configuration, { variables });
-  expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2 });
+  expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 2 } });
   expect(applied.log).toContain('It is ignored: this platform stores the state.');
   expect(stateOf().lineage).not.toBe('theirs');
 });
@@ -325,7 +347,7 @@ describe('a cloud block or backend "remote"', () => {
       '.terraform/environment': 'another',
     });
     const applied = await bench.planAndApply(configuration, { variables });
-    expect(applied.report).toMatchObject({ outcome: 'finished', resourceAdditions: 2 });
+    expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 2 } });
     expect(stateOf().outputs.greeting.value).toBe('hello world');
   });
 });

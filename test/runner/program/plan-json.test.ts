@@ -28,10 +28,10 @@ describe('counts', () => {
         resource({ actions: ['read'] }, 'data'),
       ),
     );
-    expect(counted).toEqual({ resourceAdditions: 3, resourceChanges: 1, resourceDestructions: 3, resourceImports: 1 });
+    expect(counted).toEqual({ additions: 3, changes: 1, destructions: 3, imports: 1 });
   });
   it('are zero for a plan without resources', () => {
-    expect(countChanges({ format_version: '1.2' })).toMatchObject({ resourceAdditions: 0, resourceImports: 0 });
+    expect(countChanges({ format_version: '1.2' })).toMatchObject({ additions: 0, imports: 0 });
   });
 });
 

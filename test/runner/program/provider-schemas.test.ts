@@ -48,7 +48,7 @@ describe.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
       return {
         stored: json('provider-schemas'),
         shown: json('plan-json-redacted'),
-        asked: report?.timings?.schemas !== undefined,
+        asked: report?.steps?.took.schemas !== undefined,
         outcome: report?.outcome,
       };
     };

@@ -61,7 +61,7 @@ describe('an apply in progress', () => {
     expect(record.report).toMatchObject({
       outcome: 'canceled',
       message: 'Terraform was interrupted before it finished.',
-      resourceAdditions: 1,
+      counts: { additions: 1 },
       stateVersionId: plane.current()?.id,
     });
     expect(textOf(record)).toMatch(/Interrupt received[\s\S]+the run was canceled/);

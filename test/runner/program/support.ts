@@ -98,7 +98,13 @@ export const jobFor = (plane: ControlPlane, configuration: Buffer, options: Opti
       sensitive: false,
       ...one,
     })),
-    environment: { TFC_RUN_ID: 'run-1234567890abcdef', TFC_WORKSPACE_NAME: 'network', ...options.environment },
+    environment: {
+      TFC_RUN_ID: 'run-1234567890abcdef',
+      TFC_WORKSPACE_NAME: 'network',
+      // The report of a traced run has the times of its steps.
+      TRACEPARENT: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01',
+      ...options.environment,
+    },
     identity: options.identity,
     sshKey: options.sshKey,
     heartbeatSeconds: options.heartbeatSeconds ?? 5,

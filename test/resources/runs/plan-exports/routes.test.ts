@@ -1,6 +1,8 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { sha256Of } from '#platform/store/integrity.ts';
 import { literal, mockBundle } from '#resources/runs/plan-exports/mocks.ts';
+import { shortened } from '#run/phase-report.ts';
 import type { Run } from '#run/run.ts';
 import { startApi } from '#test/support/api.ts';
 import { memberHelpers } from '#test/support/members.ts';
@@ -39,8 +41,9 @@ const finished = async () => {
   const { putObject } = await import('#platform/store/bucket.ts');
   const { update } = await import('#platform/store/table.ts');
   const run = await help.create((await help.ready()).id);
-  await putObject(objects.artifact(run.id, 'plan', 'plan-json'), JSON.stringify(plan));
-  const report = { outcome: 'finished', artifacts: ['plan-json'] };
+  const json = Buffer.from(JSON.stringify(plan));
+  await putObject(objects.artifact(run.id, 'plan', 'plan-json'), json);
+  const report = { outcome: 'finished', artifacts: { 'plan-json': shortened(sha256Of(json)) } };
   await update(keys.run(run.id), { set: { 'plan.status': 'finished', 'plan.report': report } });
   return run.relationships.plan.data.id as string;
 };

@@ -89,7 +89,7 @@ it('a failed request for credentials ends the run before Terraform starts', asyn
     jobFor(bench.plane, configuration, { identity: { credentials: [], backed: [], problem } }),
   );
   expect(report).toMatchObject({ outcome: 'errored', message: problem });
-  expect(report?.timings).not.toHaveProperty('init');
+  expect(report?.steps?.took).not.toHaveProperty('init');
   expect(log).toContain(`Error: ${problem}`);
 });
 

@@ -43,11 +43,12 @@ export const estimate = async (runId: string, planJson: Buffer): Promise<void> =
   const { estimateCosts } = await import('#resources/costs/records.ts');
   const { updateRun } = await import('#resources/runs/records.ts');
   const { sha256Of } = await import('#platform/store/integrity.ts');
+  const { shortened } = await import('#run/phase-report.ts');
   await put(runId, 'plan-json', planJson);
   const costEstimate = newCostEstimate({ targetAddrs: null }, new Date().toISOString());
   // The checksum in the runner's report.
-  const checksum = sha256Of(planJson);
-  const run = await updateRun(runId, { set: { costEstimate, 'plan.report.checksums.plan-json': checksum } });
+  const checksum = shortened(sha256Of(planJson));
+  const run = await updateRun(runId, { set: { costEstimate, 'plan.report.artifacts.plan-json': checksum } });
   if (run) await estimateCosts(run);
 };
 
