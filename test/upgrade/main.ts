@@ -189,7 +189,7 @@ let commit = '';
 try {
   commit = formerCommit();
 } catch (error) {
-  console.log(`SKIPPED: an upgrade (this clone has no commit before: ${(error as Error).message.split('\n')[0]})`);
+  console.log(`SKIPPED: an upgrade (${(error as Error).message.split('\n')[0]})`);
 }
 if (commit) {
   console.log(`from ${git('log', '-1', '--format=%h %s', commit)}, seed ${seed}`);
