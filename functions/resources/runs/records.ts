@@ -43,11 +43,11 @@ export const runOf = <T extends Run>(item: T): T => ({
 });
 
 /** The item of a run whose creation came too late has no attributes of a run (lifecycle/queue/places.ts). */
-const unlessVoided = (item: RunItem | undefined): Run | undefined => (item?.id ? runOf(item) : undefined);
+const unlessVoided = <R extends Run>(item: R | undefined): R | undefined => (item?.id ? runOf(item) : undefined);
 
 /** In the order of the ids; missing runs are left out. 1 read per 100. */
 export const getRuns = async <R extends Run>(ids: string[]): Promise<R[]> =>
-  (await batchGet<R & Key>(ids.map(keys.run))).map(runOf);
+  (await batchGet<R & Key>(ids.map(keys.run))).flatMap((item) => unlessVoided(item) ?? []);
 
 export const getRun = async (id: string): Promise<Run | undefined> => unlessVoided(await get<RunItem>(keys.run(id)));
 

@@ -18,6 +18,16 @@ describe('run lists', () => {
     expect([past.data, past.meta.pagination['current-page']]).toEqual([[], 999]);
   });
 
+  it('leave out a run whose creation came too late', async () => {
+    const { getRuns } = await import('#resources/runs/records.ts');
+    const { keys } = await import('#platform/store/keys.ts');
+    const { put } = await import('#platform/store/table.ts');
+    const { id } = await help.create((await help.ready()).id);
+    const late = 'run-0000000000000000';
+    await put({ ...keys.run(late), voidedPlace: '1' });
+    expect((await getRuns([late, id])).map((run) => run.id)).toEqual([id]);
+  });
+
   it('leave plan-only runs out unless requested', async () => {
     const { id } = await help.ready();
     const createdIds: string[] = [];
