@@ -38,10 +38,7 @@ const world = await makeWorld(api);
 const hidden = await makeWorld(api);
 const elsewhere = await organizationOf('elsewhere');
 const gone = await organizationOf('gone');
-const callers: Caller[] = await makeCallers(
-  { workspace: world.workspace ?? '', project: world.project ?? '' },
-  api.token,
-);
+const callers = await makeCallers(api, world);
 const { finishRun } = await import('#lifecycle/phases/finish.ts');
 await finishRun(gone.things.run ?? '', 'Canceled');
 const { data: left } = (await gone.as.get('organizations/gone/workspaces')).body;

@@ -75,10 +75,7 @@ const guarded: Route[] = routes.filter(({ access }) => access !== 'anyone');
 const world = await makeWorld(api);
 const other = (id: string) => (id === 'acme' ? id : id.replace(/\w$/, (last) => (last === 'x' ? 'y' : 'x')));
 const unknown = Object.fromEntries(Object.entries(world).map(([name, id]) => [name, other(id)]));
-const callers: Caller[] = await makeCallers(
-  { workspace: world.workspace ?? '', project: world.project ?? '' },
-  api.token,
-);
+const callers = await makeCallers(api, world);
 const { permissions } = await import('#api/permissions/permissions.ts');
 const frozen = freeze();
 afterAll(() => frozen.thaw());

@@ -13,18 +13,24 @@ import type { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
 import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { Stepform, type StepformProps } from '#infra/stack/stepform.ts';
+import { quick } from './stack-with.ts';
 import { template as own } from './template.ts';
 
 /** The construct in another app: without the flags of ours, which `cdk init` does not set. */
-const app = (context: Record<string, unknown> = {}) =>
-  new App({ analyticsReporting: false, treeMetadata: false, builtinCloudFormationValidation: false, context });
+const app = (context: Record<string, unknown> = {}) => new App({ ...quick, context: { ...quick.context, ...context } });
 
 interface Resource {
   Type: string;
   // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
   Properties?: any;
 }
-const resourcesOf = (stack: Stack) => Template.fromStack(stack).toJSON().Resources as Record<string, Resource>;
+const known = new WeakMap<Stack, Record<string, Resource>>();
+/** Call when the stack is complete. */
+const resourcesOf = (stack: Stack) => {
+  const resources = known.get(stack) ?? (Template.fromStack(stack).toJSON().Resources as Record<string, Resource>);
+  known.set(stack, resources);
+  return resources;
+};
 const ofType = (stack: Stack, type: string) => Object.values(resourcesOf(stack)).filter(({ Type }) => Type === type);
 const countsOf = (resources: Record<string, { Type: string }>) =>
   Object.fromEntries(
@@ -104,30 +110,29 @@ describe('the construct', () => {
     expect(alarms.length).toBe(countsOf(own.Resources)['AWS::CloudWatch::Alarm']);
     expect(countsOf(resourcesOf(company))).toEqual({ 'AWS::CloudFormation::Stack': 2, 'AWS::SNS::Topic': 1 });
   });
+});
 
-  it('needs no Docker by default', () => {
-    const { stack } = inStack(() => ({}));
+describe('without props', () => {
+  const { stack } = inStack(() => ({}));
+  const boundary = iam.ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'company-boundary');
+  iam.PermissionsBoundary.of(stack).apply(boundary);
+  Tags.of(stack).add('team', 'platform');
+
+  it('needs no Docker', () => {
     const [definition] = ofType(stack, 'AWS::ECS::TaskDefinition');
     expect(definition?.Properties.ContainerDefinitions[0].Image).toBe(referenceOf(baseImages().node));
     const [assets] = (stack.node.root as App).synth().artifacts.filter(AssetManifestArtifact.isAssetManifestArtifact);
     expect(assets?.contents.dockerImages ?? {}).toEqual({});
   });
-});
 
-describe('aspects of the app', () => {
-  it('set a permissions boundary on every role', () => {
-    const { stack } = inStack(() => ({}));
-    const boundary = iam.ManagedPolicy.fromManagedPolicyName(stack, 'Boundary', 'company-boundary');
-    iam.PermissionsBoundary.of(stack).apply(boundary);
+  it('gets the permissions boundary of an aspect on every role', () => {
     const roles = ofType(stack, 'AWS::IAM::Role');
     expect(roles.length).toBeGreaterThan(50);
     for (const { Properties } of roles)
       expect(JSON.stringify(Properties.PermissionsBoundary)).toContain('company-boundary');
   });
 
-  it('tag everything; an API with a document has its tags there (aws-cdk #28552)', () => {
-    const { stack } = inStack(() => ({}));
-    Tags.of(stack).add('team', 'platform');
+  it('gets the tags of an aspect on everything; an API with a document has them there (aws-cdk #28552)', () => {
     const apis = ofType(stack, 'AWS::ApiGatewayV2::Api');
     const documented = apis.filter(({ Properties }) => Properties.Body);
     expect(documented).toHaveLength(2);

@@ -1,4 +1,5 @@
 /** The public API's handlers, called as API Gateway calls them, on the local DynamoDB, S3 and KMS. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { Router } from '#infra/local/host/routes.ts';
 import type { HttpFunction } from '#infra/stack/functions.ts';
@@ -99,8 +100,7 @@ let lastWriteEnded = 0;
  * creation of a test waits for the next millisecond, but only briefly, because a test may have stopped the clock.
  */
 const nextMillisecond = async (): Promise<void> => {
-  for (const begun = performance.now(); Date.now() === lastWriteEnded && performance.now() - begun < 3; )
-    await new Promise((resolve) => setImmediate(resolve));
+  for (let tries = 0; Date.now() === lastWriteEnded && tries < 3; tries++) await sleep(1);
 };
 
 /** Imported later, because it reads the environment variables of the servers below. */

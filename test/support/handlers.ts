@@ -6,8 +6,14 @@ export type Handler = (event: APIGatewayProxyEventV2, context: Context) => Promi
 
 const root = join(import.meta.dirname, '../..');
 
-/** The handler of a function, from the entry in its declaration; loaded on first use. */
+const loading = new Map<FunctionId, Promise<{ handler: Handler }>>();
+
+/**
+ * The handler of a function, from the entry in its declaration; loaded on first use. A repeated `import` takes as long as
+ * a request, because the test runner asks its main process for the module again.
+ */
 export const handlerOf = async (id: FunctionId): Promise<Handler> => {
-  const module = (await import(/* @vite-ignore */ join(root, functions[id].entry))) as { handler: Handler };
-  return module.handler;
+  const module = loading.get(id) ?? import(/* @vite-ignore */ join(root, functions[id].entry));
+  loading.set(id, module);
+  return (await module).handler;
 };

@@ -56,7 +56,9 @@ const handlers = async () => ({
 });
 
 export type Store = Awaited<ReturnType<typeof load>>;
-type Handlers = Awaited<ReturnType<typeof handlers>>;
+
+/** Loaded once: a repeated `import` asks the test runner's main process for the module again. */
+let loaded: Promise<Store> | undefined;
 
 let workspaces = 0;
 
@@ -69,7 +71,6 @@ export class LifecycleWorld {
   readonly executions = new Map<string, Execution>();
   readonly aws: Aws;
   readonly store: Store;
-  readonly #handlers: Handlers;
   /** Verdict of the next policies and estimates. */
   verdict = 0;
   /** How long plans' runners stay ready: by default less than a millisecond, for a reservation with the report only. */
@@ -79,7 +80,8 @@ export class LifecycleWorld {
   #heard = 0;
 
   static async open(aws: Aws): Promise<LifecycleWorld> {
-    const world = new LifecycleWorld(aws, await load(), await handlers());
+    loaded ??= load();
+    const world = new LifecycleWorld(aws, await loaded);
     const { store } = world;
     await store.create({
       ...store.keys.workspace(world.workspaceId),
@@ -93,10 +95,9 @@ export class LifecycleWorld {
     return world;
   }
 
-  private constructor(aws: Aws, store: Store, handlers: Handlers) {
+  private constructor(aws: Aws, store: Store) {
     this.aws = aws;
     this.store = store;
-    this.#handlers = handlers;
     this.#heard = aws.sent.length;
     aws.executionStatus = (name) => this.executions.get(name)?.status;
   }
@@ -158,7 +159,7 @@ export class LifecycleWorld {
         const { runId, taskResultId, ...attempt } = payload as RunTaskInput;
         const awaited = await store.awaitResult(taskResultId, attempt);
         if (awaited) await store.acknowledgeResult(awaited.result);
-        return this.#handlers.runTask({ runId, taskResultId, ...attempt }, []);
+        return store.runTask({ runId, taskResultId, ...attempt }, []);
       }
       case 'PolicyEvaluating': {
         const run = await store.enterCheck((payload as CheckTask).runId, 'PolicyEvaluating');
@@ -176,13 +177,13 @@ export class LifecycleWorld {
         return store.nextOutput((await store.getRun(run.id)) ?? run);
       }
       case 'TaskStageDone':
-        return this.#handlers.TaskStageDone(payload as TaskStageDone);
+        return store.TaskStageDone(payload as TaskStageDone);
       case 'TaskUnanswered':
-        return this.#handlers.TaskUnanswered(payload as TaskUnansweredInput);
+        return store.TaskUnanswered(payload as TaskUnansweredInput);
       case 'Complete':
-        return this.#handlers.Complete(payload as CompleteTask);
+        return store.Complete(payload as CompleteTask);
       default:
-        return this.#handlers[state as 'PlanQueued'](payload as unknown as WaitingTask);
+        return store[state as 'PlanQueued'](payload as unknown as WaitingTask);
     }
   }
 
@@ -248,7 +249,7 @@ export class LifecycleWorld {
           condition: `${which} < :then`,
           values: { ':then': new Date(Date.now() + 600_000).toISOString() },
         });
-    await this.#handlers.Sweep();
+    await this.store.Sweep();
     this.listen();
   }
 }

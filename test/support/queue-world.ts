@@ -37,6 +37,9 @@ const load = async () => ({
   ...(await import('#platform/store/due.ts')),
 });
 
+/** Loaded once: a repeated `import` asks the test runner's main process for the module again. */
+let loaded: ReturnType<typeof load> | undefined;
+
 let ids = 0;
 
 export class QueueWorld {
@@ -58,7 +61,8 @@ export class QueueWorld {
   static async open(aws: Aws): Promise<QueueWorld> {
     aws.containers.length = 0;
     aws.sent.length = 0;
-    return new QueueWorld(aws, await LifecycleWorld.open(aws), await load());
+    loaded ??= load();
+    return new QueueWorld(aws, await LifecycleWorld.open(aws), await loaded);
   }
 
   private constructor(aws: Aws, world: LifecycleWorld, more: Awaited<ReturnType<typeof load>>) {

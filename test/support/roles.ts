@@ -1,7 +1,9 @@
 import { type OrganizationFlag, organizationFlags } from '#api/permissions/organization-flags.ts';
 import { flagPermissions, projectPartPermissions, workspacePartPermissions } from '#api/permissions/permissions.ts';
 import type { ProjectGrant, ProjectParts, WorkspaceGrant, WorkspaceParts } from '#api/permissions/team-access.ts';
+import type { Api } from './api.ts';
 import { memberHelpers } from './members.ts';
+import type { World } from './world.ts';
 
 /** Every role in the permission table, for a walk of all routes. */
 
@@ -74,19 +76,19 @@ export const teamRoles: TeamRole[] = [
   })),
 ];
 
-/** One caller per role, each with a team of their own in the organization `acme`. */
-export const makeCallers = async (on: { workspace: string; project: string }, owner: string): Promise<Caller[]> => {
+/** One caller per role, each with a team of their own in the organization `acme`, on the world's workspace and project. */
+export const makeCallers = async (api: Api, world: World): Promise<Caller[]> => {
   const members = await memberHelpers();
   const { grant } = await import('#resources/teams/grants.ts');
   const { getProject } = await import('#resources/projects/records.ts');
   const { getWorkspace } = await import('#resources/workspaces/records.ts');
-  const workspace = await getWorkspace(on.workspace);
-  const project = await getProject(on.project);
+  const workspace = await getWorkspace(world.workspace ?? '');
+  const project = await getProject(world.project ?? '');
   if (!workspace || !project) throw new Error('no world');
   const callerOf = ({ id, token }: { id: string; token: string }, role: string) => ({ role, token, userId: id });
   const callers: Caller[] = [
     { role: 'no token', token: null },
-    { role: 'owner', token: owner },
+    { role: 'owner', token: api.token },
     callerOf(await members.owner('elsewhere'), 'owner elsewhere'),
     callerOf(await members.member('acme'), 'member'),
     callerOf(await members.acting('acme', 'organization'), 'organization token'),
@@ -97,5 +99,7 @@ export const makeCallers = async (on: { workspace: string; project: string }, ow
     if (granted.project) await grant({ project }, user.team.id, granted.project);
     callers.push(callerOf(user, role));
   }
+  // A token's first use is recorded: with a frozen table, each request would try to.
+  for (const { token } of callers) await api.get('account/details', { token });
   return callers;
 };

@@ -27,6 +27,9 @@ const load = async () => ({
   executionStopped: (await import('#lifecycle/repair/execution-stopped.ts')).handler,
 });
 
+/** Loaded once: a repeated `import` asks the test runner's main process for the module again. */
+let loaded: ReturnType<typeof load> | undefined;
+
 let ids = 0;
 
 export class SlotWorld {
@@ -47,7 +50,8 @@ export class SlotWorld {
     const world = await LifecycleWorld.open(aws);
     const names = Array.from({ length: organizations }, (_, i) => `${world.organization}-${i}`);
     for (const name of names) await world.store.addMember(name, 'user-1', 'owner');
-    return new SlotWorld(aws, world, names, await load());
+    loaded ??= load();
+    return new SlotWorld(aws, world, names, await loaded);
   }
 
   private constructor(

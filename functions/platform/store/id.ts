@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { noteId } from './change-record.ts';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
@@ -9,8 +9,8 @@ export const newId = (prefix: string): string =>
 
 /** Always the same id for the same origin. */
 export const derivedId = (prefix: string, origin: string): string => {
-  const hash = createHash('sha256').update(origin).digest();
-  return `${prefix}-${Array.from(hash.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
+  const bytes = hash('sha256', origin, 'buffer');
+  return `${prefix}-${Array.from(bytes.subarray(0, 16), (byte) => alphabet[byte % alphabet.length]).join('')}`;
 };
 
 /** Ids of a run's parts share its characters, so that finding the run takes no read. */
@@ -23,16 +23,16 @@ export const runIdOf = (partId: string): string => partId.replace(/^(plan|apply|
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 /** Hex SHA-256 that is stored instead of a token. Tokens have 256 random bits, so no salt or stretching is needed. */
-export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+export const hashSecret = (secret: string): string => hash('sha256', secret);
 
 /** Compares texts in constant time. */
 export const isSame = (given: string, wanted: string): boolean => {
-  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest()) as [Buffer, Buffer];
+  const [a, b] = [given, wanted].map((text) => hash('sha256', text, 'buffer')) as [Buffer, Buffer];
   return timingSafeEqual(a, b);
 };
 
 /** Whether the secret has this hash, in a time that does not depend on their characters. */
-export const isSecretOf = (hash: string | undefined, secret: string): boolean => {
+export const isSecretOf = (stored: string | undefined, secret: string): boolean => {
   const own = hashSecret(secret);
-  return hash?.length === own.length && timingSafeEqual(Buffer.from(hash), Buffer.from(own));
+  return stored?.length === own.length && timingSafeEqual(Buffer.from(stored), Buffer.from(own));
 };
