@@ -10,7 +10,7 @@ import {
 import { client, newName } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { organization, seesStatus, visit } from './support/reader.ts';
-import { picture } from './support/views.ts';
+import { openView, picture } from './support/views.ts';
 
 /** Templates and environments on the page, for their authors and users. */
 
@@ -246,12 +246,10 @@ it('every environment view is accessible on every screen', async () => {
   };
   const page = await visit('/');
   const wrong: string[] = [];
-  for (const [name, { path: at, ready, ...view }] of Object.entries(views)) {
-    await page.goto(at);
-    await page.getByText(ready).first().waitFor();
-    if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, name);
-    if ('open' in view) await page.getByRole('main').getByRole('button', { name: view.open }).click();
+  for (const [name, view] of Object.entries(views)) {
+    await openView(page, view);
     wrong.push(...(await wrongWith(page, name)));
+    if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, name);
   }
   expect(wrong).toEqual([]);
 });

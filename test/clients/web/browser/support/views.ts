@@ -190,9 +190,18 @@ const runWithTask = async () => {
   return { workspace: workspace.attributes.name as string, run: run.id };
 };
 
-/** Opens the view, and unfolds all of it. */
+/** Follows the path without a new load, which would take half of the processor time of a view's check. */
+const goWithin = (page: Page, path: string): Promise<void> =>
+  page.evaluate((path) => {
+    history.pushState(null, '', path);
+    dispatchEvent(new PopStateEvent('popstate'));
+  }, path);
+
+/** Opens the view in the loaded page, anew if it is open already, and unfolds all of it. */
 export const openView = async (page: Page, { path, ready, open, keys, ticks, unfolds }: View): Promise<void> => {
-  await page.goto(path);
+  await goWithin(page, '/app/a/b/c/d/e');
+  await page.getByText('Page not found').waitFor();
+  await goWithin(page, path);
   const sign = typeof ready === 'string' ? page.getByText(ready) : page.getByRole('heading', { name: ready.heading });
   await sign.first().waitFor();
   await expect.poll(() => page.locator('main .skeleton').count()).toBe(0);
