@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
+import { related, relatedIds } from '#clients/client/client.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { startServer } from './support/run-tasks.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
@@ -31,20 +33,35 @@ let target: PlatformProcess;
 let here: Client;
 const workspaces: Record<string, Resource> = {};
 
-const stepform = async (...words: string[]) => {
-  const child = spawn(process.execPath, [command, ...words], {
-    env: {
-      PATH: process.env.PATH,
-      HOME: home,
-      TFE_ADDRESS: target.local.url,
-      TFE_TOKEN: target.local.token,
-      STEPFORM_DATA: join(home, 'none'),
-    },
-  });
+const environment = () => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  TFE_ADDRESS: target.local.httpsUrl,
+  SSL_CERT_FILE: target.local.caFile,
+  TFE_TOKEN: target.local.token,
+  STEPFORM_DATA: join(home, 'none'),
+});
+const stepform = (...words: string[]) => stepformWith({}, ...words);
+const stepformWith = async (env: Record<string, string>, ...words: string[]) => {
+  const child = spawn(process.execPath, [command, ...words], { env: { ...environment(), ...env } });
   child.stdin.end();
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await ended, out, err };
+};
+const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
+/** In a terminal (util-linux), where the answer is typed when its question appears. */
+const bringInTerminal = async (more: string, question: string, answer: string) => {
+  const typed = `'${process.execPath}' '${command}' import --from ${there.url} --organization ${organization} ${more}`;
+  const child = spawn('script', ['--quiet', '--return', '--command', typed, '/dev/null'], { env: environment() });
+  let out = '';
+  child.stdout.on('data', (part) => {
+    const before = out.includes(question);
+    out += part;
+    if (!before && out.includes(question)) child.stdin.write(`${answer}\r`);
+  });
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, out: stripVTControlCharacters(out).replaceAll('\r\n', '\n') };
 };
 const bring = (...more: string[]) => stepform('import', '--from', there.url, '--organization', organization, ...more);
 
@@ -66,6 +83,10 @@ const everythingElse = async (project: Resource): Promise<void> => {
     { name: 'agents', 'execution-mode': 'agent', 'agent-pool-id': pool.id },
     { project: ref('projects', project.id) },
   );
+  await client.createWorkspace(organization, 'desk', {
+    'execution-mode': 'local',
+    'auto-destroy-activity-duration': '14d',
+  });
   const { url } = await startServer();
   const task = await client.create(at('tasks'), 'tasks', { name: 'scan', url, category: 'task' });
   await client.create(
@@ -101,7 +122,11 @@ beforeAll(async () => {
   for (const one of [client, here]) {
     await one.create('/organizations', 'organizations', { name: organization, email: 'a@example.test' });
   }
-  const project = await client.create(at('projects'), 'projects', { name: 'Platform', description: 'Ours' });
+  const project = await client.create(at('projects'), 'projects', {
+    name: 'Platform',
+    description: 'Ours',
+    'auto-destroy-activity-duration': '30d',
+  });
   const team = await client.create(at('teams'), 'teams', { name: 'builders', visibility: 'organization' });
   for (const name of ['network', 'empty']) {
     workspaces[name] = await client.create(
@@ -122,6 +147,7 @@ beforeAll(async () => {
   const { network } = workspaces as { network: Resource };
   await client.setVariable(network.id, { key: 'size', value: '2', hcl: true });
   await client.setVariable(network.id, { key: 'secret', value: 'hunter2', sensitive: true });
+  await client.setVariable(network.id, { key: 'TOKEN', value: 'hunter3', sensitive: true, category: 'env' });
   // Terraform has one name for both.
   await client.create(at('varsets'), 'varsets', { name: 'common-' });
   const set = await client.create(at('varsets'), 'varsets', { name: 'common' });
@@ -170,12 +196,46 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
+/** What an import of the whole organization does. */
+const everything = [
+  '+ agent pool ours',
+  '* agent pool ours: connect agents to this pool',
+  '+ project Platform',
+  '+ team builders',
+  '* team builders: invite the members',
+  '+ run task scan',
+  '* key of run task scan: set the HMAC key if the task has one',
+  '+ workspace agents',
+  '+ run task agents/scan',
+  '+ workspace desk',
+  '+ workspace empty',
+  '+ workspace network',
+  '+ variable network/terraform/size',
+  '* variable network/terraform/secret: sensitive: give its value with --secrets or --ask',
+  '* variable network/env/TOKEN: sensitive: give its value with --secrets or --ask',
+  '+ access of team builders to workspace network',
+  '+ notification network/chat',
+  '* notification network/chat: disabled: set its token if it has one, and enable it',
+  '+ state network: serial N',
+  '+ run trigger empty/network',
+  '~ workspace network: 1 workspaces added',
+  '+ variable set common',
+  '+ variable set common/env/A',
+  '~ variable set common: 1 workspaces added',
+  '+ variable set common-',
+  '+ policy no-friday',
+  '+ policy set rules',
+  '~ policy set rules: 1 policies added',
+  '~ policy set rules: 1 workspaces added',
+  '+ access of team builders to project Platform',
+  '',
+];
+
 it('a dry run of an import lists the changes, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
-  expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/^\d+ to create, .*this is a dry run/) });
-  expect(out).toContain('+ workspace network');
-  expect(out).toContain('* variable network/terraform/secret: sensitive');
-  expect(out).toContain('+ state network: serial');
+  const counts = '20 to create, 4 to change, 1 unchanged, 6 to do by hand, 0 failed';
+  expect({ code, err }).toEqual({ code: 0, err: `${counts}. Nothing was written: this is a dry run\n` });
+  expect(out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
 
@@ -199,8 +259,8 @@ it('an import of one workspace copies what it uses, and nothing else', async () 
 
 it('an import copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
-  expect({ code: first.code, out: first.out }).toEqual({ code: 0, out: expect.not.stringMatching(/^!/m) });
-  expect(first.out).toContain('* variable network/terraform/secret: sensitive: give its value with --secrets or --ask');
+  expect(first).toMatchObject({ code: 0, err: '20 created, 4 changed, 1 unchanged, 6 to do by hand, 0 failed\n' });
+  expect(first.out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
   for (const name of ['auto-apply', 'project-remote-state'])
     expect([name, network.attributes[name], empty.attributes[name]]).toEqual([name, true, false]);
@@ -217,15 +277,36 @@ it('an import copies everything possible, names the rest, and changes nothing wh
   expect(task?.attributes).toMatchObject({ 'enforcement-level': 'mandatory', stages: ['pre_apply'] });
   const consumers = await here.list(`/workspaces/${network.id}/relationships/remote-state-consumers`);
   expect(consumers.map(({ id }) => id)).toEqual([empty.id]);
-  expect(first.out).toContain('+ run trigger empty/network');
-  expect(first.out).toContain('+ notification network/chat');
+  expect(network.attributes['inherits-project-auto-destroy']).toBe(true);
+  const desk = await here.get(`${at('workspaces')}/desk`);
+  expect(desk.attributes).toMatchObject({ 'execution-mode': 'local', 'auto-destroy-activity-duration': '14d' });
+  expect(desk.relationships?.project?.data).not.toEqual(network.relationships?.project?.data);
+  const sets = await here.list(`/workspaces/${network.id}/varsets`);
+  expect(sets.map(({ attributes }) => attributes.name)).toEqual(['common']);
+  const accessTo = async (kind: 'workspace' | 'project', id = '') =>
+    (await here.list(`/team-${kind}s?filter[${kind}][id]=${id}`)).map(({ attributes }) => attributes.access);
+  expect(await accessTo('workspace', network.id)).toEqual(['write']);
+  expect(await accessTo('project', related(network, 'project'))).toEqual(['read']);
+  const [policySet] = await here.list(at('policy-sets'));
+  expect(relatedIds(policySet as Resource, 'workspaces')).toEqual([network.id]);
+  const [policyId] = relatedIds(policySet as Resource, 'policies');
+  expect(await (await here.content(`/policies/${policyId}/download`)).text()).toBe('package a\n\ndeny := []\n');
 
   writeFileSync(join(home, 'secrets.json'), JSON.stringify({ 'variable network/terraform/secret': 'hunter2' }));
-  const second = await bring('--secrets', join(home, 'secrets.json'));
-  expect({ code: second.code, out: second.out }).toEqual({ code: 0, out: '+ variable network/terraform/secret\n' });
-  expect(second.err).toMatch(/^1 created, 0 changed, \d+ unchanged, 0 to do by hand, 0 failed/);
-  const third = await bring();
-  expect({ code: third.code, out: third.out }).toEqual({ code: 0, out: '' });
+  const secrets = join(home, 'secrets.json');
+  const second = await bring('--secrets', secrets);
+  expect(second.out.split('\n')).toEqual([
+    '+ variable network/terraform/secret',
+    '* variable network/env/TOKEN: sensitive: give its value with --secrets or --ask',
+    '',
+  ]);
+  const counts = /^1 created, 0 changed, 20 unchanged, 1 to do by hand, 0 failed\n$/;
+  expect(second).toMatchObject({ code: 0, err: expect.stringMatching(counts) });
+  const question = 'Value of variable network/env/TOKEN (not shown, Enter for later): ';
+  const done = '+ variable network/env/TOKEN\n1 created, 0 changed, 21 unchanged, 0 to do by hand, 0 failed\n';
+  if (terminal)
+    expect(await bringInTerminal('--ask', question, 'hunter3')).toEqual({ code: 0, out: `${question}\n${done}` });
+  else await here.setVariable(network.id, { key: 'TOKEN', value: 'hunter3', sensitive: true, category: 'env' });
 
   const planned = await run(here, network, { 'plan-only': true });
   expect(planned.attributes['has-changes']).toBe(false);
@@ -264,8 +345,12 @@ it('an import names the run that prevents copying a state, and continues with th
   const waiting = await run(client, empty, { 'is-destroy': true });
   const { code, out } = await bring();
   expect(code).toBe(1);
-  expect(out).toContain(`! state empty: not copied, because run ${waiting.id} is planned at the source`);
-  expect(out).toContain('+ variable empty/terraform/unused');
+  expect(out.split('\n')).toEqual([
+    '* workspace empty: locked at the source: lock it here too if needed',
+    ...['size', 'secret', 'unused'].map((name) => `+ variable empty/terraform/${name}`),
+    `! state empty: not copied, because run ${waiting.id} is planned at the source. Import again when it has finished`,
+    '',
+  ]);
   await client.act(waiting.id, 'discard');
   await client.waitForRun(waiting.id, isFinalRun);
   const again = await bring();
@@ -277,14 +362,19 @@ it('an import names the run that prevents copying a state, and continues with th
 
 it('an export is configuration for the tfe provider that Terraform accepts, without secrets', async () => {
   const folder = join(home, 'exported');
-  const { code, out, err } = await stepform('export', folder, '--organization', organization);
+  // The user's own certificate authority is trusted beside the usual ones.
+  const authorities = { NODE_EXTRA_CA_CERTS: target.local.caFile, SSL_CERT_FILE: there.caFile ?? target.local.caFile };
+  const { code, out, err } = await stepformWith(authorities, 'export', folder, '--organization', organization);
   expect({ code, err }).toEqual({
     code: 0,
-    err: expect.stringMatching(/^Wrote \d+ resources and 1 variables for secrets/),
+    err: `Wrote 31 resources and 2 variables for secrets to ${folder}. Next: stepform export --help\n`,
   });
-  expect(out).toContain('* notification network/chat: set token');
-  expect(out).toContain('* workspace network: project-remote-state true is not exported');
-  expect(out).not.toContain('null is not exported');
+  expect(out.split('\n')).toEqual([
+    '* run task scan: set hmac_key if it has one',
+    '* workspace network: project-remote-state true is not exported, because the tfe provider has no argument for it',
+    '* notification network/chat: set token if it has one',
+    '',
+  ]);
   const formatted = spawnSync('terraform', ['fmt', '-check', '-recursive', '-diff'], {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: home },
@@ -300,7 +390,11 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
     .flatMap((one) => [...read(one).matchAll(/^resource /gm)]);
   const imported = [...read('imports.tf').matchAll(/^ {2}to += (.+)$/gm)].map(([, name]) => name);
   expect(new Set(imported).size).toBe(resources.length);
-  expect(read('workspaces.tf')).toMatch(/stage"? += "prod"/);
+  expect(read('workspaces.tf')).toMatch(/tags += { stage = "prod" }/);
+  expect(read('workspaces.tf')).toMatch(/agent_pool_id += tfe_agent_pool\.ours\.id/);
+  // The others inherit theirs.
+  const ends = [...read('workspaces.tf').matchAll(/auto_destroy_\w+ += (.*)/g)].map(([, value]) => value);
+  expect(ends).toEqual(['"14d"']);
   expect(read('variables.tf')).toContain('  value        = var.network_secret\n');
   const again = await stepform('export', folder, '--organization', organization);
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });

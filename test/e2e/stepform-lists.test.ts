@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,13 +58,31 @@ it('lists are a table with headings, JSON, or CSV without formulas', async () =>
 });
 
 it('a completion script is printed for a named shell', async () => {
-  expect(await stepform('completion', 'bash')).toMatchObject({
-    code: exit.done,
-    out: expect.stringContaining('complete '),
-  });
+  const { code, out } = await stepform('completion', 'bash');
+  expect(code).toBe(exit.done);
+  // What Tab offers after these words.
+  const offered = (...words: string[]): string[] => {
+    const typed = `COMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}) COMP_CWORD=${words.length - 1}`;
+    const script = `${out}\n${typed}\n_stepform\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+    return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split('\n');
+  };
+  expect(offered('stepform', 'lo')).toEqual(['login', 'logout', 'lock']);
+  expect(offered('stepform', 'runs', 'co')).toEqual(['confirm']);
+  expect(offered('stepform', 'runs', 'confirm', '--w')).toEqual(['--workspace', '--watch']);
+  expect(offered('stepform', 'runs', 'list', '--output', '')).toEqual(['table', 'json', 'csv']);
   expect(await stepform('completion')).toMatchObject({
     code: exit.usage,
     err: expect.stringContaining('completion <bash|'),
+  });
+});
+
+it('a command explains itself', async () => {
+  expect(await stepform('runs', 'confirm', 'run-1', '--help')).toEqual({
+    code: exit.done,
+    err: '',
+    out: expect.stringMatching(
+      /^stepform runs confirm \[run\] \[options\]\nConfirm a run .*\n\n {2}-m, --comment <text> {7}comment (.*\n)* {6}--watch {16}watch (.*\n)*\nWithout a run ID, .*\n$/,
+    ),
   });
 });
 
@@ -74,24 +92,38 @@ it('a list has every workspace, from any number of pages, in natural order', asy
   for (let i = 0; i < numbers.length; i += 20) {
     await Promise.all(numbers.slice(i, i + 20).map((n) => client.createWorkspace(organization, `${common}-node${n}`)));
   }
+  const [first] = (await client.some(`/organizations/${organization}/workspaces?search[name]=${common}`, 1)).data;
+  await client.call('POST', `/workspaces/${first?.id}/actions/lock`, {});
   const listed = async (...format: string[]) =>
     (await stepform('workspaces', 'list', '--search', common, ...format)).out.trim().split('\n');
   const [, ...rows] = await listed('--output', 'csv');
   expect(rows.map((row) => Number(/-node(\d+),/.exec(row)?.[1]))).toEqual(numbers);
   const some = await stepform('workspaces', 'list', '--search', common, '--limit', '5');
-  expect([some.out.trim().split('\n').length, some.err]).toEqual([5, expect.stringContaining('There are more')]);
+  expect([some.out.trim().split('\n').length, some.err]).toEqual([
+    5,
+    'There are more workspaces. List them with --limit 25\n',
+  ]);
+  expect(some.out.match(/^.*locked.*$/gm)).toEqual([
+    expect.stringMatching(
+      new RegExp(`^${first?.attributes.name} +no runs yet +0 resources +locked by \\S+ (just now|\\d+ s ago)$`),
+    ),
+  ]);
 });
 
 it('a workspace is changed, moved and deleted; one with resources only by force', async () => {
   const [name, project] = [newName('settings'), newName('project')];
   await stepform('workspaces', 'create', name);
-  await stepform('projects', 'create', project);
+  expect((await stepform('projects', 'create', project)).out).toMatch(
+    new RegExp(`^Created project ${project} \\(prj-\\w+\\)\\.\n$`),
+  );
   expect((await stepform('projects', 'list', '--output', 'csv')).out).toContain(`\n${project},prj-`);
   const options = ['--auto-apply', 'on', '--description', 'Ours', '--project', project];
   const set = JSON.parse((await stepform('workspaces', 'settings', '-w', name, ...options, '--json')).out).data;
   expect(set.attributes).toMatchObject({ 'auto-apply': true, description: 'Ours' });
   expect((await client.get(`/projects/${set.relationships.project.data.id}`)).attributes.name).toBe(project);
-  expect((await stepform('workspaces', 'settings', '-w', name)).out).toMatch(/auto-apply +true/);
+  expect((await stepform('workspaces', 'settings', '-w', name)).out).toMatch(
+    new RegExp(`^name +${name}\ndescription +Ours\nterraform-version +\\S+\n(.*\n)*auto-apply +true\n`),
+  );
   const wrong = await stepform('workspaces', 'settings', '-w', name, '--project', `${project}x`);
   expect(wrong).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`Did you mean ${project}?`) });
   await untilFinal(await startRun({ ...set }, { 'main.tf': resources(['a']) }));
@@ -100,10 +132,15 @@ it('a workspace is changed, moved and deleted; one with resources only by force'
     err: expect.stringContaining('--yes'),
   });
   const kept = await stepform('workspaces', 'delete', '-w', name, '--yes');
-  expect(kept).toMatchObject({ code: exit.notNow, err: expect.stringContaining('still manages') });
-  expect((await stepform('workspaces', 'delete', '-w', name, '--yes', '--force')).code).toBe(exit.done);
+  expect(kept).toMatchObject({
+    code: exit.notNow,
+    err: expect.stringMatching(/still manages .*To destroy: stepform runs start --latest --destroy /),
+  });
+  expect((await stepform('workspaces', 'delete', '-w', name, '--yes', '--force')).out).toBe(
+    `Workspace ${name} deleted.\n`,
+  );
   expect((await stepform('workspaces', 'settings', '-w', name)).code).toBe(exit.notFound);
-  expect((await stepform('projects', 'delete', project, '--yes')).code).toBe(exit.done);
+  expect((await stepform('projects', 'delete', project, '--yes')).out).toBe(`Deleted project ${project}.\n`);
 });
 
 it('a variable set is created, filled, attached, detached and deleted', async () => {
@@ -112,22 +149,31 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   const sets = async () =>
     (await client.list(`/workspaces/${workspace.id}/varsets`)).map(({ attributes }) => attributes.name);
   const { name } = workspace.attributes;
-  await stepform('variable-sets', 'create', set);
-  expect((await stepform('variable-sets', 'attach', set, '-w', name)).code).toBe(exit.done);
+  expect((await stepform('variable-sets', 'create', set)).out).toMatch(
+    new RegExp(`^Created variable set ${set} \\(varset-\\w+\\)\\.\n$`),
+  );
+  const attached = `Variable set ${set} is used in ${name}.\n`;
+  expect((await stepform('variable-sets', 'attach', set, '-w', name)).out).toBe(attached);
   expect(await sets()).toEqual([set]);
-  expect((await stepform('variable-sets', 'detach', set, '-w', name)).code).toBe(exit.done);
+  const detached = `Variable set ${set} is no longer used in ${name}.\n`;
+  expect((await stepform('variable-sets', 'detach', set, '-w', name)).out).toBe(detached);
   expect(await sets()).toEqual([]);
   await stepform('variables', 'set', 'region', 'eu', '--set', set);
   const changed = await stepform('variables', 'set', 'region', 'us', '--set', set);
   expect(changed.out).toBe(`Variable region changed in ${set}. New runs use it.\n`);
   const listed = await stepform('variables', 'list', '--set', set, '--output', 'csv');
   expect(listed.out).toBe('key,value,kind\nregion,us,terraform\n');
-  expect((await stepform('variables', 'list', '--set', set, '-w', name)).code).toBe(exit.usage);
+  expect(await stepform('variables', 'list', '--set', set, '-w', name)).toEqual({
+    code: exit.usage,
+    out: '',
+    err: '✗ --set and --workspace cannot be combined. Give one of them.\n',
+  });
   const env = await stepform('variables', 'delete', 'region', '--env', '--set', set);
   expect(env.err).toContain('Environment variable region not found');
-  expect((await stepform('variables', 'delete', 'region', '--set', set)).code).toBe(exit.done);
+  const deleted = `Variable region deleted from ${set}.\n`;
+  expect((await stepform('variables', 'delete', 'region', '--set', set)).out).toBe(deleted);
   expect((await stepform('variables', 'delete', 'region', '--set', set)).err).toContain(`variables list --set ${set}`);
-  expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.done);
+  expect((await stepform('variable-sets', 'delete', set, '--yes')).out).toBe(`Deleted variable set ${set}.\n`);
   expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.notFound);
 });
 
@@ -138,7 +184,7 @@ it('a watch of several runs prefixes each line with its run, and ends with the f
   const { out, code } = await stepform('runs', 'watch', good.id, bad.id);
   expect(out).toMatch(new RegExp(`${good.id}  Plan \\w+: \\+1 ~0 −0\n`));
   expect(out).toContain(`${good.id}  ended: Applied`);
-  expect(out).toContain(`${bad.id}  ended: Plan Errored`);
+  expect(out).toMatch(new RegExp(`${bad.id}  Plan failed\n(.*\n)*${bad.id}  ended: Plan Errored\n`));
   expect(code).toBe(exit.errored);
 });
 
@@ -159,6 +205,7 @@ it('lists users and teams with a permission on a workspace, and the access of on
     err: expect.stringContaining('No member is named missing@x.test'),
   });
   expect(await stepform('access', '-w', name, '--permission', 'run:everything')).toMatchObject({
+    code: exit.failed,
     err: expect.stringContaining('filter[permission]'),
   });
 });

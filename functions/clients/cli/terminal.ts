@@ -44,13 +44,18 @@ const forgetTyped = async (): Promise<void> => {
   if (interrupted) throw new CommandError('', exit.interrupted);
 };
 
-const readLine = async (question: string, output: NodeJS.WritableStream): Promise<string> => {
-  const lines = createInterface({ input: process.stdin, output, terminal: true });
+const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+
+const readLine = async (question: string, isSecret: boolean): Promise<string> => {
+  const { stdin, stderr } = process;
+  const lines = createInterface({ input: stdin, output: isSecret ? nowhere : stderr, terminal: true });
+  // From here on the terminal echoes nothing, not even an answer that is pasted at once.
+  if (isSecret) stderr.write(question);
   const closed = new AbortController();
   // Ctrl-C and the end of input are not answers.
   for (const end of ['SIGINT', 'close']) lines.once(end, () => closed.abort());
   try {
-    return (await lines.question(question, { signal: closed.signal })).trim();
+    return (await lines.question(isSecret ? '' : question, { signal: closed.signal })).trim();
   } catch {
     throw new CommandError('', exit.interrupted);
   } finally {
@@ -61,15 +66,13 @@ const readLine = async (question: string, output: NodeJS.WritableStream): Promis
 /** @throws {CommandError} for Ctrl-C */
 export const ask = async (question: string): Promise<string> => {
   await forgetTyped();
-  return readLine(question, process.stderr);
+  return readLine(question, false);
 };
 
 /** Without echo. */
 const askSecret = async (question: string): Promise<string> => {
   await forgetTyped();
-  process.stderr.write(question);
-  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const answer = await readLine('', nowhere);
+  const answer = await readLine(question, true);
   process.stderr.write('\n');
   return answer;
 };

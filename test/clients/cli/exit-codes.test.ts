@@ -236,7 +236,7 @@ describe('a decision in a terminal', () => {
     typing('y');
     await expect(perform(documents, 'runs', 'discard', '-w', 'net', '-o', 'acme')).rejects.toMatchObject({
       exitCode: 130,
-      message: 'No action taken.',
+      message: 'No action taken: the answer is not "yes".',
     });
   });
 
@@ -254,7 +254,7 @@ describe('a decision in a terminal', () => {
   });
 
   it.each([
-    ['typed before the question is no answer', 'yes\r', 'no', 'No action taken.'],
+    ['typed before the question is no answer', 'yes\r', 'no', 'No action taken: the answer is not "yes".'],
     ['Ctrl-C before the question ends the command', '\x03', 'yes', ''],
     ['Ctrl-C at the question ends the command', '', '\x03', ''],
   ])('%s', async (_, before, answer, message) => {

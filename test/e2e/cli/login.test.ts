@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
@@ -78,12 +78,15 @@ it('after "stepform login --terraform", terraform needs neither a certificate no
     encoding: 'utf8',
     env: { PATH: process.env.PATH, HOME: home, STEPFORM_DATA: join(home, 'none') },
   });
-  expect(elsewhere).toContain(platform.url);
+  const kept = (name: string) => join(home, '.terraform.d', name);
+  const source = `host: ${kept('stepform.tfrc')} · token: ${kept('credentials.tfrc.json')}`;
+  expect(elsewhere).toMatch(new RegExp(`^\\S+ at ${platform.url}\n${source}\n$`));
   const untrusted = { SSL_CERT_FILE: '/dev/null' };
   for (const words of ['init -input=false', 'apply -auto-approve -input=false']) {
     const { code, text } = await here.start(words, untrusted).ended;
     expect({ code, text }).toMatchObject({ code: 0 });
   }
   expect(stepform(['logout'])).toContain('removed from this machine');
-  expect(readdirSync(join(home, '.terraform.d'))).not.toContain('stepform.tfrc');
+  expect(readdirSync(join(home, '.terraform.d'))).toEqual(['credentials.tfrc.json']);
+  expect(readFileSync(kept('credentials.tfrc.json'), 'utf8')).not.toContain(platform.token);
 });

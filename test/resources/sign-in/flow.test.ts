@@ -206,6 +206,7 @@ describe('sign-in is rejected', () => {
     ['an address that only ends so', { ...ada, email: 'ada@notexample.test' }, 'ada@notexample.test'],
     ['an unverified address', { ...ada, email_verified: false }, 'ada@example.test is not verified'],
     ['no address', { sub: 'no-address' }, 'did not send your address'],
+    ['an empty address', { sub: 'no-address', email: '' }, 'did not send your address'],
   ])('with %s where the operator names domains', async (_, account, words) => {
     configure({ emailDomains: ['example.test'] }, issuer);
     issuer.account = account;

@@ -56,14 +56,27 @@ it('the command line connects a forge with a piped token, connects a workspace t
   expect(await stepform(to, '\n')).toMatchObject({ code: 2, err: expect.stringContaining('No access token given') });
   expect(await stepform(to, 'good\n')).toMatchObject({
     code: 0,
-    out: expect.stringContaining('Connected as octocat.'),
+    out: 'Connected as octocat. Connect a workspace to a repository: stepform vcs follow <owner/name> --workspace <name>\n',
   });
-  expect((await stepform(['vcs', 'list'])).out).toContain(name);
+  const row = new RegExp(`^${name}  oc-\\w+  GitHub Enterprise +${forge.url}$`, 'm');
+  expect((await stepform(['vcs', 'list'])).out).toMatch(row);
   const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
-  expect(await stepform(follow)).toMatchObject({ code: 0, out: expect.stringContaining('runs start --latest') });
+  const first = `stepform runs start --latest --workspace ${workspace.attributes.name}`;
+  expect(await stepform(follow)).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(
+      `Workspace ${workspace.attributes.name} follows acme/network. Pushes start runs once it has had one: ${first}\n`,
+    ),
+  });
   const linked = await stepform(['vcs', 'link', 'octocat', '--connection', name]);
-  expect(linked.out).toMatch(/\nstepform link [\w-]{43}\n$/);
-  expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toMatchObject({ code: 0 });
+  expect(linked.out).toMatch(
+    /^Within ten minutes, comment this on a pull request as octocat:\nstepform link [\w-]{43}\n$/,
+  );
+  expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toEqual({
+    code: 0,
+    out: 'Looking for the newest commit of acme/network. See: stepform vcs events\n',
+    err: '',
+  });
   await expect.poll(async () => (await stepform(['vcs', 'events'])).out).toContain('acme/network');
   const unknown = await stepform(['vcs', 'link', 'octocat', '--connection', 'none']);
   expect([unknown.code, unknown.err]).toEqual([2, expect.stringContaining('No such connection')]);
@@ -88,9 +101,13 @@ it('the command line replaces the token of a connection, and redelivers', async 
     );
   const before = await ours();
   const again = await stepform(['vcs', 'redeliver', before[0]?.id ?? '']);
-  expect(again).toMatchObject({ code: 0, out: expect.stringContaining('Delivered again') });
+  expect(again).toEqual({ code: 0, out: 'Delivered again. See: stepform vcs events\n', err: '' });
   await expect.poll(async () => (await ours()).length).toBe(before.length + 1);
-  expect(await stepform(['vcs', 'redeliver', 've-none'])).toMatchObject({ code: 4 });
+  expect(await stepform(['vcs', 'redeliver', 've-none'])).toEqual({
+    code: 4,
+    out: '',
+    err: '✗ No event ve-none in the last 10 days.\n',
+  });
 });
 
 it('the command line shows the commit of a run', async () => {
@@ -118,9 +135,15 @@ it('the command line disconnects a workspace, and deletes a connection', async (
     'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': related(connection, 'oauth-tokens') ?? '' },
   });
   const unfollow = ['vcs', 'unfollow', '--workspace', String(workspace.attributes.name)];
-  expect((await stepform(unfollow)).out).toContain('no longer follows acme/network');
+  expect((await stepform(unfollow)).out).toBe(
+    `Workspace ${workspace.attributes.name} no longer follows acme/network.\n`,
+  );
   expect((await client.get(`/workspaces/${workspace.id}`)).attributes['vcs-repo']).toBeNull();
-  expect((await stepform(['vcs', 'disconnect', name])).err).toContain('Give --yes');
-  expect(await stepform(['vcs', 'disconnect', name, '--yes'])).toMatchObject({ code: 0 });
+  expect(await stepform(['vcs', 'disconnect', name])).toEqual({
+    code: 2,
+    out: '',
+    err: '✗ Deleting needs a confirmation. Give --yes.\n',
+  });
+  expect((await stepform(['vcs', 'disconnect', name, '--yes'])).out).toBe(`Connection ${name} deleted.\n`);
   expect((await stepform(['vcs', 'list'])).out).not.toContain(name);
 });

@@ -38,7 +38,7 @@ const chooseRun = async (call: Call, session: Session, verb: string): Promise<Re
   const changes = changesOf(plan);
   print([...summary(run, session.client.url), ...(changes ? [changesInWords(changes, 'plan')] : [])].join('\n'));
   if ((await ask(`${verb} this run? Type "yes" to continue: `)) === 'yes') return run;
-  throw new CommandError('No action taken.', exit.interrupted);
+  throw new CommandError('No action taken: the answer is not "yes".', exit.interrupted);
 };
 
 const refused = async (client: Client, run: Resource<'runs'>, error: unknown): Promise<Error> => {

@@ -1,5 +1,6 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { count } from '#clients/client/text/time.ts';
 import { type Command, ofOrganization } from '../arguments.ts';
 import { CommandError } from '../exit.ts';
 import { Configuration } from '../export/configuration.ts';
@@ -60,7 +61,7 @@ values become variables without values (secrets.tf). Then, in the folder, with a
     if (call.flag('json')) return printJson({ data: { folder, files, resources, secrets, notes } });
     for (const text of notes) print(`* ${plain(text)}`);
     say(
-      `Wrote ${resources} resources and ${secrets} variables for secrets to ${folder}. Next: ${program} export --help`,
+      `Wrote ${count(resources, 'resource')} and ${count(secrets, 'variable')} for secrets to ${folder}. Next: ${program} export --help`,
     );
   },
 };

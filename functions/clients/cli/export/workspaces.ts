@@ -89,7 +89,8 @@ const exportSets = async (work: Export): Promise<void> => {
     const set = await client.get(`/varsets/${id}`);
     const { name } = set.attributes;
     const parent = set.relationships?.parent?.data;
-    const home = parent && !Array.isArray(parent) && parent.type === 'projects' ? exported.get(parent.id) : undefined;
+    // An organization is not exported.
+    const home = parent && !Array.isArray(parent) ? exported.get(parent.id) : undefined;
     const body = { ...copiedFrom(set.attributes, variableSetAttributes), parent_project_id: home };
     const reference = configuration.resource('variable-sets.tf', 'tfe_variable_set', name, id, body);
     const owner = { file: 'variable-sets.tf', name, path: `/varsets/${id}/relationships/vars`, at: id };

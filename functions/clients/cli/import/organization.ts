@@ -72,7 +72,7 @@ const copyProject = async (work: Import, project: Resource, existing: Resource |
       ...modeOf(project, 'default-execution-mode'),
     },
     relationships: {
-      ...(existing ? {} : bindingsOf(tags)),
+      ...bindingsOf(tags),
       ...(pool ? { 'default-agent-pool': { data: { type: 'agent-pools', id: pool.id } } } : {}),
     },
   });

@@ -54,7 +54,7 @@ const copyWorkspace = async (work: Import, original: Resource, existing: Resourc
     relationships: {
       ...(project ? { project: { data: { type: 'projects', id: project.id } } } : {}),
       ...(pool ? { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } } : {}),
-      ...(existing ? {} : bindingsOf(tags)),
+      ...bindingsOf(tags),
     },
   });
   if (existing) await syncTags(work, item, `/workspaces/${existing.id}`, existing, tags);

@@ -113,6 +113,8 @@ it("come from the identity provider's metadata", async () => {
     'a document type',
   );
   expect((await refused(metadata(redirect.replace('https:', 'javascript:')))).detail).toContain('must be an https URL');
+  const nested = `${'<md:Extensions>'.repeat(50)}${'</md:Extensions>'.repeat(50)}`;
+  expect((await refused(metadata(`${redirect}${nested}`))).detail).toContain('nested too deep');
 });
 
 describe('a change is rejected', () => {
