@@ -113,13 +113,16 @@ const bundleFunctions = async (root: string, outdir: string): Promise<string[]> 
   return [...served, ...packagesIn(metafile)];
 };
 
-/** They are most of a bundle's size, and read only for a stack trace, which shows no names (stack-traces.ts). */
+/**
+ * They are most of a bundle's size, and read only for a stack trace, which shows no names (stack-traces.ts). The highest
+ * level would save 2 % of it, for three times the processor time.
+ */
 const compressMaps = async (folder: string): Promise<void> => {
   for (const name of await readdir(folder, { recursive: true })) {
     if (!name.endsWith('.map')) continue;
     const file = join(folder, name);
     const map = { ...JSON.parse(await readFile(file, 'utf8')), names: [] };
-    await writeFile(`${file}.gz`, await gzip(JSON.stringify(map), { level: 9 }));
+    await writeFile(`${file}.gz`, await gzip(JSON.stringify(map)));
     await rm(file);
   }
 };
