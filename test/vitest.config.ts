@@ -81,6 +81,8 @@ export default defineConfig({
         extends: true,
         test: {
           ...common,
+          // Not vitest's 50 ms: most of these polls ask the platform several questions.
+          expect: { poll: { ...common.expect.poll, interval: 250 } },
           name: 'e2e',
           ...(alone ? {} : sharedProcess),
           include: ['test/e2e/**/*.test.ts', 'test/attacks/**/*.test.ts', 'test/version-control/e2e/**/*.test.ts'],

@@ -1,11 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { long } from '#test/support/longest-first.ts';
 import { changedTests } from './changed-files.ts';
 
 /**
  * `npm run test:alone`: runs unit test files in separate processes, so that none depends on the leftovers of another:
- * the files of the change, the named files, or all (`--all`). `--limit N` runs the first N.
+ * the files of the change, the named files, or all (`--all`). `--limit N` runs N of them, the longest only if
+ * there are fewer.
  */
 
 const root = resolve(import.meta.dirname, '../..');
@@ -29,7 +31,8 @@ if (files === undefined) console.error('SKIPPED: changed test files alone: there
 else if (files.length === 0 && !values.all) console.log('The change has no unit test files.');
 else {
   const limit = Number(values.limit ?? Number.POSITIVE_INFINITY);
-  const chosen = files.slice(0, limit);
+  const isLong = (file: string): number => Number(long.includes(file));
+  const chosen = files.toSorted((a, b) => isLong(a) - isLong(b)).slice(0, limit);
   if (chosen.length < files.length) console.log(`${chosen.length} of ${files.length} changed files are run alone.`);
   process.exitCode = run(chosen);
 }

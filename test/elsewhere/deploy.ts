@@ -63,6 +63,8 @@ const prepare = async (
   const leftOut = leaveOut(template);
   expandApis(template);
   await writeFile(file, JSON.stringify(template));
+  // The command line would parse it again for each event of the deployment: half of its time.
+  await writeFile(file.replace(/template(?=\.json$)/, 'metadata'), '{}');
   return { assembly, template, leftOut };
 };
 

@@ -6,7 +6,7 @@ import sys
 
 from ministack.app import main
 from ministack.core import iam_actions, iam_evaluator
-from ministack.services import s3, stepfunctions
+from ministack.services import iam, s3, stepfunctions
 
 copy_object = s3._copy_object
 
@@ -56,6 +56,21 @@ def context_with_cluster(service, iam_action, body, params):
     return {**context, "ecs:cluster": named_in(body, "cluster")} if service == "ecs" else context
 
 
+simulated_params = iam._extract_simulate_params
+simulated_results = iam._build_simulate_results_real
+
+
+def every_resource(params):
+    """Simulations judge each resource, not only the first (IAM API: SimulatePrincipalPolicy)."""
+    numbers = range(1, len(params) + 1)
+    named = [iam._p(params, f"ResourceArns.member.{n}") for n in numbers]
+    return simulated_params(params)[0], [one for one in named if one]
+
+
+def results_of_each(actions, resources, *principal):
+    return "".join(simulated_results(actions, one, *principal) for one in resources)
+
+
 enforce = iam_evaluator.enforce
 
 
@@ -74,6 +89,8 @@ def is_root(access_key_id):
 
 
 judged = open(os.environ["JUDGED"], "a", encoding="utf-8")
+iam._extract_simulate_params = every_resource
+iam._build_simulate_results_real = results_of_each
 iam_actions.extract_resource_arn = resource_with_tasks
 iam_actions.request_tag_context = context_with_cluster
 iam_evaluator.enforce = enforce_and_note

@@ -12,7 +12,7 @@ import type { Template } from '#infra/build/synth.ts';
  * - It ignores the OpenAPI document and the deployments of an HTTP API, and does not put stage variables into the URI
  *   of an integration: routes and integrations become resources, which name the functions (openapi.ts).
  * - Its IAM knows only the cluster of ECS calls, and no resource of SendTask calls: emulator.py adds the resources and
- *   the condition key that AWS documents.
+ *   the condition key that AWS documents. Its simulations judge the first resource only: emulator.py asks for each.
  * - Its APIs have host names below .localhost (localhost.mjs), and certificates of an authority made for the test.
  */
 

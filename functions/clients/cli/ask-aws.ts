@@ -47,6 +47,9 @@ export const endpointOf = (service: Service, region: string): { host: string; si
   return { host: `iam${fips()}.${suffix}`, signedFor: 'us-east-1' };
 };
 
+/** Keys derived for a day, region and service: `stepform verify` signs thousands of requests. */
+const cache = new Map<string, ArrayBuffer>();
+
 /** One action. @throws {Error} without a response */
 export const ask = async (
   service: Service,
@@ -55,7 +58,7 @@ export const ask = async (
 ): Promise<Answer> => {
   const endpoint = process.env[`AWS_ENDPOINT_URL_${service.toUpperCase()}`] || process.env.AWS_ENDPOINT_URL;
   const { host, signedFor } = endpointOf(service, region);
-  const client = new AwsClient({ ...credentials, service, region: signedFor, retries: 1 });
+  const client = new AwsClient({ ...credentials, service, region: signedFor, retries: 1, cache });
   const url = (endpoint || `https://${host}`).replace(/\/$/, '') + path;
   const response = await client.fetch(url, { method: 'POST', signal: AbortSignal.timeout(patienceMs), ...init });
   return { ok: response.ok, text: await response.text() };

@@ -119,9 +119,8 @@ interface Universe {
 /**
  * Every action with every resource of its service, in few batches. Actions without resources have one of their own:
  * what `*` means beside resources is not documented.
- * @param size maximum of resources in a batch
  */
-const batchesOf = (statements: Statement[], size: number): Batch[] => {
+const batchesOf = (statements: Statement[]): Batch[] => {
   const services = new Map<string, Universe>();
   const without = new Set<string>();
   for (const { Action, Resource } of statements)
@@ -141,22 +140,21 @@ const batchesOf = (statements: Statement[], size: number): Batch[] => {
   const batches: Batch[] = without.size ? [{ actions: [...without], resources: ['*'] }] : [];
   let open: Batch | undefined;
   for (const { actions, resources } of [...services.values()].sort((a, b) => b.resources.size - a.resources.size)) {
-    if (open && open.resources.length + resources.size <= size) {
+    if (open && open.resources.length + resources.size <= maxResources) {
       open.actions.push(...actions);
       open.resources.push(...resources);
       continue;
     }
     const all = [...resources];
-    for (let start = 0; start < all.length; start += size) {
-      open = { actions: [...actions], resources: all.slice(start, start + size) };
+    for (let start = 0; start < all.length; start += maxResources) {
+      open = { actions: [...actions], resources: all.slice(start, start + maxResources) };
       batches.push(open);
     }
   }
   return batches;
 };
 
-/** @param size maximum of resources in a batch */
-export const deployedRights = async (target: Target, size = maxResources): Promise<DeployedRights> => {
+export const deployedRights = async (target: Target): Promise<DeployedRights> => {
   const templates: Template[] = [];
   // Exports of the data's stack are imported by the platform's.
   for (const { name } of target.stacks) templates.push(await readTemplate(target, name));
@@ -185,7 +183,7 @@ export const deployedRights = async (target: Target, size = maxResources): Promi
   const services = new Set(conditional.flatMap(({ Action }) => list(Action).map(serviceOf)));
   return {
     roles: roles.map(({ id, arn }) => ({ id, arn })),
-    batches: batchesOf(statements, size),
+    batches: batchesOf(statements),
     contexts: [{}, ...Array.from({ length: number }, (_, n) => contextOf(n))],
     listKeys: new Set(conditions.filter(({ operator }) => operator.startsWith('For')).map(({ key }) => key)),
     isConditional: ({ actions }) => actions.some((action) => services.has(serviceOf(action))),

@@ -153,7 +153,7 @@ describe.skipIf(!binary)('a policy set', () => {
 
 describe.skipIf(!binary)('a user with read access only', () => {
   it('cannot start a plan by pushing a pull request without a branch (AGit)', async () => {
-    const identifier = await gitea.repository(newName('agit'), { 'main.tf': resources(['a']) });
+    const identifier = await gitea.repository(newName('agit'), { 'main.tf': resources(['a']) }, { checksRights: true });
     const workspace = await following.follow(identifier);
     await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
     const mallory = await gitea.newUser(newName('m').slice(0, 30));

@@ -43,6 +43,7 @@ INSTALL_LOCK = true
 PASSWORD_HASH_ALGO = pbkdf2_v2
 [webhook]
 ALLOWED_HOST_LIST = loopback
+DELIVER_TIMEOUT = 60
 [oauth2]
 INVALIDATE_REFRESH_TOKENS = true
 ACCESS_TOKEN_EXPIRATION_TIME = 3600
@@ -180,13 +181,18 @@ export class Gitea {
     return text ? JSON.parse(text) : undefined;
   }
 
-  /** Creates a private repository with a branch `main`. @returns its identifier */
-  async repository(name: string, files: Record<string, string>): Promise<string> {
-    await this.call('POST', '/user/repos', { name, auto_init: true, default_branch: 'main', private: true });
+  /**
+   * Creates a private repository with one commit in `main`. Each push starts all of Gitea once per hook: those that only
+   * reject pushes are removed.
+   * @param checksRights keeps the one that rejects pushes of users without the right to write
+   * @returns its identifier
+   */
+  async repository(name: string, files: Record<string, string>, { checksRights = false } = {}): Promise<string> {
+    await this.call('POST', '/user/repos', { name, default_branch: 'main', private: true });
     const identifier = `${this.owner.name}/${name}`;
-    // This hook only rejects pushes to `refs/pull/…`, and is one of three for which each push starts all of Gitea.
-    const hook = `data/gitea-repositories/${identifier}.git/hooks/update.d/gitea`;
-    await rm(join(this.#folder, hook));
+    const hooks = join(this.#folder, `data/gitea-repositories/${identifier}.git/hooks`);
+    await rm(join(hooks, 'update.d/gitea'));
+    if (!checksRights) await rm(join(hooks, 'pre-receive.d/gitea'));
     await this.push(identifier, files, 'Begin');
     return identifier;
   }
@@ -198,22 +204,12 @@ export class Gitea {
     message: string,
     { branch = 'main', from, as }: { branch?: string; from?: string; as?: GiteaUser } = {},
   ): Promise<string> {
-    const there = async (path: string): Promise<string | undefined> => {
-      const found = await this.call(
-        'GET',
-        `/repos/${identifier}/contents/${path}?ref=${from ?? branch}`,
-        undefined,
-        as,
-      ).catch(() => undefined);
-      return found?.sha;
-    };
-    const changes = await Promise.all(
-      Object.entries(files).map(async ([path, content]) => {
-        const sha = await there(path);
-        const operation = sha ? 'update' : 'create';
-        return { operation, path, content: Buffer.from(content).toString('base64'), ...(sha ? { sha } : {}) };
-      }),
-    );
+    const changes = Object.entries(files).map(([path, content]) => ({
+      // Creates or updates.
+      operation: 'upload',
+      path,
+      content: Buffer.from(content).toString('base64'),
+    }));
     const target = from === undefined ? { branch } : { branch: from, new_branch: branch };
     const made = await this.call('POST', `/repos/${identifier}/contents`, { ...target, message, files: changes }, as);
     return made.commit.sha;
