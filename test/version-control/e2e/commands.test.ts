@@ -58,7 +58,8 @@ it('the command line connects a forge with a piped token, connects a workspace t
     code: 0,
     out: 'Connected as octocat. Connect a workspace to a repository: stepform vcs follow <owner/name> --workspace <name>\n',
   });
-  const row = new RegExp(`^${name}  oc-\\w+  GitHub Enterprise +${forge.url}$`, 'm');
+  // Columns are as wide as the connections of other files need.
+  const row = new RegExp(`^${name} +oc-\\w+ +GitHub Enterprise +${forge.url} *$`, 'm');
   expect((await stepform(['vcs', 'list'])).out).toMatch(row);
   const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
   const first = `stepform runs start --latest --workspace ${workspace.attributes.name}`;
