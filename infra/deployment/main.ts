@@ -122,9 +122,14 @@ const { values } = parseArgs({
   },
 });
 
-/** @throws {CommandError} for a version that would misread the data */
+/** @throws {CommandError} for a version that would misread the data, newer or older */
 const checkFormat = (deployed: Deployed | undefined): void => {
-  if (!deployed || deployed.dataFormat <= dataFormat) return;
+  if (!deployed || deployed.dataFormat === dataFormat) return;
+  if (deployed.dataFormat < dataFormat)
+    throw new CommandError(
+      `The deployed platform has data of format ${deployed.dataFormat}, which this version (format ${dataFormat}) would misread. ` +
+        'Deploy this version under another name (-c stackName=…), and copy the organizations with stepform import (infra/docs/releases.md).',
+    );
   throw new CommandError(
     `The deployed platform writes data of format ${deployed.dataFormat}, which this version (format ${dataFormat}) would misread. Deploy that version or a later one. ` +
       'To go back all the same, restore the table to a time before that upgrade (infra/docs/recovery.md), and deploy with npx cdk deploy --all --no-previous-parameters, all settings and -c tableName=….',

@@ -43,7 +43,7 @@ export const openFormat = (folder: string): Marker => {
   if (marker.format < dataFormat)
     throw new StartError(
       `${folder} was written by an earlier version of stepform (data format ${marker.format}; this version reads ${dataFormat}). ` +
-        'Use that version, or set STEPFORM_DATA to a new folder.',
+        'Use that version, or set STEPFORM_DATA to a new folder and copy the organization with stepform import (infra/docs/releases.md).',
     );
   const missing = marker.used ? lasting.filter((file) => !existsSync(join(folder, file))) : [];
   if (missing.length > 0)

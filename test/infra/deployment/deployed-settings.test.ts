@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { beforeEach, expect, it } from 'vitest';
+import { dataFormat } from '#infra/settings/data-format.ts';
 import { serve } from '#test/support/serve.ts';
 
 /** `stepform deploy` against CloudFormation's responses (API reference: DescribeStacks), without deploying. */
@@ -27,7 +28,7 @@ const missing = (stack: string) => ({
 const escaped = (value: string): string =>
   value.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 
-const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE', dataFormat = 3) => ({
+const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE', format = dataFormat) => ({
   status: 200,
   body: `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
     <StackId>arn:aws:cloudformation:eu-central-1:123456789012:stack/Stepform/aaf549a0</StackId><StackName>Stepform</StackName>
@@ -35,7 +36,7 @@ const stack = (settings: object | undefined, status = 'UPDATE_COMPLETE', dataFor
     <CreationTime>2026-01-02T03:04:05.678Z</CreationTime><LastUpdatedTime>2026-02-03T04:05:06.789Z</LastUpdatedTime>
     <StackStatus>${status}</StackStatus>
     <Outputs>
-      <member><OutputKey>DataFormat</OutputKey><OutputValue>${dataFormat}</OutputValue></member>
+      <member><OutputKey>DataFormat</OutputKey><OutputValue>${format}</OutputValue></member>
       <member><OutputKey>ApiUrl</OutputKey><OutputValue>https://a.example.com</OutputValue></member>
       ${settings ? `<member><Description>d</Description><OutputKey>DeployedSettings</OutputKey><OutputValue>${escaped(JSON.stringify(settings))}</OutputValue></member>` : ''}
     </Outputs><Tags/></member></Stacks></DescribeStacksResult></DescribeStacksResponse>`,
@@ -106,10 +107,13 @@ it('deploy without a terminal refuses sensitive changes without --yes, before it
   expect([code, output]).toEqual([1, expect.not.stringContaining('Synthesis')]);
 });
 
-it('deploy refuses a version that would misread the data', async () => {
-  stacks.Stepform = stack({}, 'UPDATE_COMPLETE', 99);
+it.each([
+  ['of a later version', 99, 'writes data of format 99, which this version (format '],
+  ['of an earlier version', dataFormat - 1, `has data of format ${dataFormat - 1}, which this version (format `],
+])('deploy refuses a version that would misread the data %s', async (_, format, reason) => {
+  stacks.Stepform = stack({}, 'UPDATE_COMPLETE', format);
   const { code, output } = await run('--check');
-  expect([code, output]).toEqual([1, expect.stringContaining('writes data of format 99, which this version (format ')]);
+  expect([code, output]).toEqual([1, expect.stringContaining(reason)]);
 });
 
 it('deploy takes the settings of the data after the platform was deleted', async () => {
