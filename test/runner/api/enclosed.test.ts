@@ -45,6 +45,17 @@ it("files enclosed in a report become the run's artifacts, and are not part of i
   expect(record).not.toHaveProperty('enclosed');
 });
 
+it.each([
+  ['a list, as agents of another version send', ['plan'], 'artifacts.0: must be one of "plan"'],
+  ['an unknown name', { evil: sha256('{}') }, 'artifacts.evil: must be one of "plan"'],
+  ['a checksum in hex', { plan: 'a'.repeat(64) }, 'artifacts.plan: must be 32 bytes in base64url'],
+])('artifacts that are %s are refused, and nothing is recorded', async (_, artifacts, error) => {
+  const { run, token } = await planning();
+  const { status, body } = await runner.call(token, 'report', { outcome: 'finished', artifacts });
+  expect([status, body.error]).toEqual([422, expect.stringContaining(error)]);
+  expect((await runner.help.store.getRun(run))?.plan.report).toBeUndefined();
+});
+
 it('enclosed files are stored once: a repeated report changes and adds none', async () => {
   const { run, token } = await planning();
   expect((await report(token, { log: log('first') })).status).toBe(200);
