@@ -3,6 +3,8 @@ import type { TestFacts } from './module-test-record.ts';
 import type { UnsavedState } from './state-identity.ts';
 import type { Timestamp } from './status.ts';
 
+/** What a runner reports at the end of a plan or an apply, and what it uploads. */
+
 /** Changes of resources, as in Terraform's summary. */
 export interface Counts {
   additions: number;
@@ -10,8 +12,6 @@ export interface Counts {
   destructions: number;
   imports: number;
 }
-
-/** What a runner reports at the end of a plan or an apply, and what it uploads. */
 
 export interface PhaseReport {
   outcome: 'finished' | 'errored' | 'canceled';

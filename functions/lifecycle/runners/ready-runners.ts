@@ -48,14 +48,13 @@ export const assignRunner = async (run: Run, phase: PhaseName): Promise<void> =>
 const assignReady = async (run: Run, phase: PhaseName): Promise<boolean> => {
   const { ready, taskId } = run.plan;
   if (phase === 'apply' && taskId && ready && ready.until > now()) {
-    if (await assign(run, phase, ready.keyHash)) return true;
+    if (await assign(run, phase, { keyHash: ready.keyHash })) return true;
   }
   for (const { id } of environment.warmRunners ? await readyRunners() : []) {
     const runner = await reserveWarm(id, run.id, phase);
     if (!runner) continue;
     await leavePool(id);
-    const { keyHash, taskId } = runner;
-    const claimed = await assign(run, phase, keyHash, { keyHash, taskId });
+    const claimed = await assign(run, phase, runner);
     await startWarmRunner();
     return claimed;
   }
@@ -73,12 +72,17 @@ const reserveWarm = (id: string, runId: string, phase: PhaseName): Promise<(Warm
 };
 
 /**
- * Reserves the runner for the phase, and withdraws the reservation if the runner does not claim in time.
+ * Reserves the plan's runner, or a warm one with its task, for the phase, and withdraws the reservation if the runner does
+ * not claim in time.
  * @returns whether the phase has a runner, or no longer needs one
  */
-const assign = async (run: Run, phase: PhaseName, keyHash: string, warm?: Reserved): Promise<boolean> => {
+const assign = async (
+  run: Run,
+  phase: PhaseName,
+  { keyHash, taskId }: Pick<Reserved, 'keyHash'> & Partial<Reserved>,
+): Promise<boolean> => {
   const reserved = await updateRun(run.id, {
-    set: { [`${phase}.claimHash`]: keyHash, ...(warm ? { [`${phase}.reserved`]: warm } : {}) },
+    set: { [`${phase}.claimHash`]: keyHash, ...(taskId ? { [`${phase}.reserved`]: { keyHash, taskId } } : {}) },
     condition: `attribute_not_exists(${phase}.claimNonce) AND attribute_not_exists(${phase}.taskId) AND attribute_not_exists(cancel)`,
   });
   if (!reserved) return true;

@@ -26,13 +26,13 @@ export const handler = async ({ detail }: TaskStopped): Promise<void> => {
   const warm = isWarmRunner(startedBy);
   const runId = warm ? (await getWarmRunner(startedBy))?.reserved?.runId : startedBy;
   const run = runId ? await getRun(runId) : undefined;
-  if (run && !isFinal(run.status)) await endWork(run, detail);
-  if (run) await returnSlotsOf(run, taskIdOf(detail.taskArn));
+  const taskId = taskIdOf(detail.taskArn);
+  if (run && !isFinal(run.status)) await endWork(run, taskId, detail);
+  if (run) await returnSlotsOf(run, taskId);
   if (warm) await retire(startedBy);
 };
 
-const endWork = async (run: Run, detail: TaskStopped['detail']): Promise<void> => {
-  const taskId = taskIdOf(detail.taskArn);
+const endWork = async (run: Run, taskId: string, detail: TaskStopped['detail']): Promise<void> => {
   for (const phase of ['plan', 'apply'] as const) {
     if (run[phase].taskId === taskId && !run[phase].report) await endPhase(run, phase, reasonOf(detail));
   }

@@ -134,11 +134,12 @@ export const conclude = async <T>(phase: Phase, work: () => Promise<T>, key?: st
     ...(job.environment.TRACEPARENT ? { steps: phase.timings.steps } : {}),
     key,
   };
+  const timings = phase.timings.all();
   const { next, laterUrls } = await client.report(report, control.patience());
   phase.afterwards.urls = laterUrls;
   control.close();
   const named = { runId: job.runId, traceId: traceIdOf(job.runId), phase: job.phase };
-  console.log(JSON.stringify({ message: 'phase ended', ...named, outcome, timings: phase.timings.all() }));
+  console.log(JSON.stringify({ message: 'phase ended', ...named, outcome, timings }));
   return { result, next, defect };
 };
 

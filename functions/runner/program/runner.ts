@@ -14,6 +14,8 @@ import type { Planned } from './workspace/record.ts';
 /** With pauses of at least this length the run is waiting for a user, so the runner does its deferred work. */
 const idlePauseMs = 500;
 
+const newNonce = (): string => randomBytes(12).toString('base64url');
+
 /**
  * A runner's lifecycle: waits for a run if it was started ahead of one, claims it, runs the phase, and after a plan
  * stays ready for the apply.
@@ -61,7 +63,7 @@ export class Runner {
       place.catch(() => {});
       const own = isWarm(claim) ? await this.#awaitRun(claim, sent.resolve) : claim;
       if (!own) return 0;
-      const job = await claimJob(url, { claim: own, nonce: randomBytes(12).toString('base64url') }, sent.resolve);
+      const job = await claimJob(url, { claim: own, nonce: newNonce() }, sent.resolve);
       return await this.#work(await place, job);
     } catch (error) {
       if (error instanceof TokenDeadError || this.#control?.over.aborted) {
@@ -133,7 +135,7 @@ export class Runner {
         },
       },
     );
-    return claim ? claimJob(url, { claim, nonce: randomBytes(12).toString('base64url') }) : undefined;
+    return claim ? claimJob(url, { claim, nonce: newNonce() }) : undefined;
   }
 }
 
