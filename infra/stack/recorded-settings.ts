@@ -48,7 +48,7 @@ export const recordSettings = (stack: Stack, { chosen }: Settings): void => {
     parameter: 'ConfirmedDataFormat',
     rule: 'DataFormatUnchanged',
     value: String(dataFormat),
-    refusal: `This version reads and writes data of format ${dataFormat}, and the deployed one another format (output DataFormat). An older version would misread the data: deploy that version or a later one, or restore the table to a time before the upgrade (infra/docs/recovery.md). Then, and for an upgrade, use npx stepform deploy, or confirm with --no-previous-parameters.`,
+    refusal: `This version reads and writes data of format ${dataFormat}, and the deployed one another format (output DataFormat): each would misread the other's data. Deploy a version of that format, or this one under another stackName (infra/docs/releases.md). Or restore the table to a time before the upgrade (infra/docs/recovery.md), and confirm with --no-previous-parameters.`,
   });
   new CfnOutput(stack, settingsOutput, { value });
   new CfnOutput(stack, dataFormatOutput, { value: String(dataFormat) });
