@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { synthesize } from '#infra/build/synth.ts';
@@ -65,4 +65,28 @@ it('a runner process keeps no file, folder, secret or output of a task for the n
   }
   pool.close();
   await until('the process is gone', () => startOf(first.pid) === undefined);
+});
+
+it('a task at low priority takes an idle process, and one at normal priority never has a process at low priority', async () => {
+  const program = join(bench.directory, 'program.mjs');
+  writeFileSync(program, 'export const runTask = async () => 0;');
+  const args = runnerArguments(program, join(bench.directory, 'ports.json'));
+  const env = { PATH: process.env.PATH ?? '' };
+  const log = join(bench.directory, 'runners.log');
+  const pool = new RunnerPool({ file: process.execPath, args, cwd: '/', env, log });
+  const perform = async (niceness: number): Promise<number> => {
+    const ended = Promise.withResolvers<unknown>();
+    const { pid } = pool.perform({ folder: bench.directory, environment: env, log }, niceness, ended.resolve);
+    await ended.promise;
+    return pid;
+  };
+  const normal = await perform(0);
+  expect(await perform(5)).toBe(normal);
+  expect(await perform(0)).toBe(normal);
+  const running = perform(0);
+  const low = await perform(5);
+  expect(low).not.toBe(await running);
+  await Promise.all([perform(0), perform(0)]).then((both) => expect(both).not.toContain(low));
+  pool.close();
+  await until('the processes are gone', () => startOf(normal) === undefined && startOf(low) === undefined);
 });

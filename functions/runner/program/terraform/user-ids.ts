@@ -34,6 +34,8 @@ const usableRange = (): Range => {
 };
 
 const maxTries = 1000;
+/** Files of other runs that each run checks, in turn: killed runners may leave hundreds of folders. */
+const checked = 16;
 
 interface Options {
   folder?: string;
@@ -73,24 +75,28 @@ export class UserIds {
     throw new Error(`no user ids for this run: other runs claimed every free range first (${this.#folder})`);
   }
 
-  /**
-   * The lowest number that is above all others and whose ids no other run has. Removes the files of runs whose folders
-   * were removed.
-   */
+  /** The lowest number that is above all others and whose ids no other run has. */
   #next(): number {
-    const numbers = this.#numbers();
-    const highest = Math.max(-1, ...numbers);
-    const busy = new Set<number>();
-    for (const number of numbers) {
-      const runFolder = this.#runFolderOf(number);
-      // An empty file is being written.
-      if (runFolder === '' || (runFolder && existsSync(runFolder))) busy.add(this.#slotOf(number));
-      else if (number !== highest) this.#forget(number, runFolder);
-    }
-    for (let n = 1; n <= this.#range.runs; n++) if (!busy.has(this.#slotOf(highest + n))) return highest + n;
+    const numbers = this.#numbers().sort((a, b) => a - b);
+    const highest = numbers.at(-1) ?? -1;
+    const first = (Math.max(highest, 0) * checked) % Math.max(numbers.length, 1);
+    const some = numbers.length > checked ? [...numbers, ...numbers].slice(first, first + checked) : numbers;
+    for (const number of some) this.#isBusy(number, highest);
+    const isFree = (next: number): boolean =>
+      numbers.every((number) => this.#slotOf(number) !== this.#slotOf(next) || !this.#isBusy(number, highest));
+    for (let n = 1; n <= this.#range.runs; n++) if (isFree(highest + n)) return highest + n;
     throw new Error(
       `all user ids for ${this.#range.runs} runs are in use: remove the folders of runs that have ended, which the files in ${this.#folder} name`,
     );
+  }
+
+  /** Whether files of this number's users may exist. If its run's folder was removed, removes the number's file too. */
+  #isBusy(number: number, highest: number): boolean {
+    const runFolder = this.#runFolderOf(number);
+    // An empty file is being written.
+    if (runFolder === '' || (runFolder && existsSync(runFolder))) return true;
+    if (number !== highest) this.#forget(number, runFolder);
+    return false;
   }
 
   #numbers(): number[] {

@@ -75,9 +75,10 @@ export class RunnerPool {
     return runner.id;
   }
 
+  /** The process has this priority or a higher one. */
   #takeIdle(niceness: number): Runner | undefined {
     // The exit event of a killed process may still be pending.
-    const runner = this.#idle.findLast((one) => one.niceness === niceness && isAlive(one.id));
+    const runner = this.#idle.findLast((one) => one.niceness <= niceness && isAlive(one.id));
     if (runner) this.#forget(runner);
     return runner;
   }

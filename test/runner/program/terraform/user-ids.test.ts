@@ -61,6 +61,19 @@ it('when all ids are in use, the error names the folder that lists their runs', 
   );
 });
 
+it('a run checks a few folders of other runs, so that many leftovers cost little, and all are checked in turn', () => {
+  const forgotten: string[] = [];
+  const ids = new UserIds({ folder, range, onForgotten: (path) => forgotten.push(path) });
+  const killed = Array.from({ length: 100 }, (_, n) => runFolder(`killed-${n}`));
+  for (const path of killed) ids.take(path);
+  for (const path of killed) end(path);
+  ids.take(runFolder('next'));
+  // The highest number stays, and was among those checked.
+  expect(forgotten.length).toBeOneOf([15, 16]);
+  for (let run = 0; run < 20; run++) ids.take(runFolder(run));
+  expect(new Set(forgotten)).toEqual(new Set(killed));
+});
+
 it('concurrent processes never get the same ids', async () => {
   const worker = fileURLToPath(new URL('user-ids-worker.ts', import.meta.url));
   const takers = [0, 1, 2].map(
