@@ -1,8 +1,20 @@
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeControlGroups, memoryBytes, removeControlGroups } from './control-groups.ts';
 import { endsFirst, limits } from './limits.ts';
-import { isHidden, isPassable, pathOf, temporaryFolders } from './machine.ts';
+import { isHidden, isPassable, machineFolder, pathOf, temporaryFolders } from './machine.ts';
 import type { Owner } from './owner.ts';
 
 /**
@@ -99,7 +111,7 @@ export class Room {
     const names = join(own, 'passwd');
     writeFileSync(names, passwords(users, folder), { mode: 0o644 });
     this.#shared = shared.filter((path) => !isDevice(path));
-    this.#mounts = makeDevices(join(own, 'dev'), shared.filter(isDevice)) + mountsOf(folder, names, this.#shared);
+    this.#mounts = mountsOfDevices(shared.filter(isDevice)) + mountsOf(folder, names, this.#shared);
     this.#groups = makeControlGroups(folder);
   }
 
@@ -157,22 +169,39 @@ const devices = ['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) 
 const deviceLinks = { fd: '/proc/self/fd', stdin: 'fd/0', stdout: 'fd/1', stderr: 'fd/2', ptmx: 'pts/ptmx' };
 
 /**
- * Fills a folder that replaces `/dev`.
+ * The folder that replaces `/dev` in rooms: root's own, the same for all runs, because its 14 files are a sixth of those
+ * that a small run creates.
  * @returns lines of the mount table; put them before the lines that hide the machine's folders
  */
-const makeDevices = (folder: string, shared: string[]): string => {
-  for (const path of ['pts', 'shm']) mkdirSync(join(folder, path), { recursive: true });
-  for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(folder, name));
-  const mounts = [...devices, ...shared].filter(existsSync).map((path) => {
-    const place = join(folder, path.slice('/dev/'.length));
-    if (statSync(path).isDirectory()) mkdirSync(place, { recursive: true });
-    else {
-      mkdirSync(dirname(place), { recursive: true });
-      writeFileSync(place, '');
-    }
-    return `${field(path)} ${field(place)} none bind,nosuid,noexec 0 0\n`;
-  });
+const mountsOfDevices = (shared: string[]): string => {
+  const all = [...devices, ...shared]
+    .filter(existsSync)
+    .map((path) => ({ path, isFolder: statSync(path).isDirectory() }));
+  const name = createHash('sha256').update(JSON.stringify(all)).digest('hex').slice(0, 16);
+  const folder = join(machineFolder('devices', 0o755), name);
+  if (!existsSync(folder)) makeDevices(folder, all);
+  const place = (path: string) => field(join(folder, path.slice('/dev/'.length)));
+  const mounts = all.map(({ path }) => `${field(path)} ${place(path)} none bind,nosuid,noexec 0 0\n`);
   return [...mounts, `${field(folder)} /dev none rbind,nosuid,noexec 0 0\n`].join('');
+};
+
+const makeDevices = (folder: string, all: { path: string; isFolder: boolean }[]): void => {
+  const made = mkdtempSync(`${folder}-`);
+  chmodSync(made, 0o755);
+  for (const path of ['pts', 'shm']) mkdirSync(join(made, path));
+  for (const [name, target] of Object.entries(deviceLinks)) symlinkSync(target, join(made, name));
+  for (const { path, isFolder } of all) {
+    const place = join(made, path.slice('/dev/'.length));
+    mkdirSync(isFolder ? place : dirname(place), { recursive: true });
+    if (!isFolder) writeFileSync(place, '');
+  }
+  try {
+    renameSync(made, folder);
+  } catch (error) {
+    rmSync(made, { recursive: true });
+    // Another run was first.
+    if (!existsSync(folder)) throw error;
+  }
 };
 
 /** A room's own mounts. `/proc/self/cwd` stands for the run's folder, because a mount may hide its path. */

@@ -4,8 +4,8 @@ import { messageOf } from '#platform/net/transport/errors.ts';
 import { help } from '../terraform/launch.ts';
 import { makeFolder } from './tree.ts';
 
-/** Pipes created by one call of `mkfifo`: more than most runs have readers. */
-const madeAtOnce = 10;
+/** Pipes created by one call of `mkfifo`: a run without modules has four readers. */
+const madeAtOnce = 5;
 
 /** Linux's O_PATH, which opens a file's name without opening the file. */
 const pathOnly = process.platform === 'linux' ? 0o10000000 : undefined;
@@ -79,6 +79,10 @@ export class OverridePipe {
   }
 
   async #answer(reader: number): Promise<void> {
+    if (this.#closed) {
+      close(reader);
+      return;
+    }
     try {
       if (this.#next.length === 0) await this.#make();
       renameSync(this.#next.shift() as string, this.path);
