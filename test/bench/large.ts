@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packFiles } from '#clients/cli/archive.ts';
 import { Client, isFinalRun } from '#clients/client/client.ts';
 import type { Local } from '#test/e2e/support/platform.ts';
-import { type Figure, median, round, type Section } from './figures.ts';
+import { type Figure, median, partsMs, round, type Section } from './figures.ts';
 
 const resources = Number(process.env.BENCH_RESOURCES ?? 1000);
 const pairs = Number(process.env.BENCH_PAIRS ?? 3);
@@ -53,11 +53,10 @@ const bare = async (): Promise<Took> => {
   }
 };
 
-/** Processor time of the platform and of all its ended processes, in ms (proc(5)). */
+/** Processor time of the platform and everything that it has started, in ms. */
 const allProcessorMs = async (pid: number): Promise<number> => {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return [11, 12, 13, 14].reduce((sum, n) => sum + Number(fields[n]) * 10, 0);
+  const { platform, runners, commands } = await partsMs(pid);
+  return platform + runners + commands;
 };
 
 const run = async (platform: Local, n: number): Promise<Took> => {
@@ -70,7 +69,7 @@ const run = async (platform: Local, n: number): Promise<Took> => {
   if (attributes.status !== 'applied') throw new Error(`the run ended as ${attributes.status}`);
   const at = attributes['status-timestamps'] as Record<string, string>;
   const between = (from: string, to: string) => Date.parse(at[to] ?? '') - Date.parse(at[from] ?? '');
-  // Waits for the runner's process, because its work after the report belongs to the run.
+  // Waits for the runner, because its work after the report belongs to the run.
   for (let last = -1, now = 0; last !== now; last = now) {
     await new Promise((resolve) => setTimeout(resolve, 3000));
     now = Math.round((await allProcessorMs(platform.pid)) / 1000);
