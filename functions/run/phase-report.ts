@@ -56,12 +56,13 @@ export interface PhaseReport {
 
 /**
  * Artifacts that a runner may upload for its phase. `plan` is a gzip tar of the plan file and the dependency lock file,
- * enough for another runner to apply it.
+ * enough for another runner to apply it. `plan-json-redacted-gzip` is `plan-json-redacted` compressed, if that is large.
  */
 export const artifacts = [
   'plan',
   'plan-json',
   'plan-json-redacted',
+  'plan-json-redacted-gzip',
   'provider-schemas',
   'log',
   'generated-configuration',

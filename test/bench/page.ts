@@ -20,6 +20,9 @@ import { type Figure, median, round, type Section } from './figures.ts';
 const workspaces = 1_000;
 const lines = 100_000;
 const resources = 5_000;
+const resourcesOnSlowNetwork = 2_000;
+/** Lighthouse's "Slow 4G". */
+const slow4G = { offline: false, latency: 150, downloadThroughput: 1_638_400 / 8, uploadThroughput: 768_000 / 8 };
 
 const ms = (name: string, value: number, atMost?: number): Figure => ({
   name,
@@ -36,13 +39,14 @@ const weight = async (): Promise<Figure> => ({
 });
 
 /** A run that waits for confirmation, with a large log and a large plan. */
-const largeRun = async (client: Client, organization: string): Promise<string> => {
-  const workspace = await client.createWorkspace(organization, 'large');
+const largeRun = async (client: Client, organization: string, size: number): Promise<string> => {
+  const name = `large-${size}`;
+  const workspace = await client.createWorkspace(organization, name);
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': 'resource "terraform_data" "a" {}' }));
   const run = await client.createRun(workspace.id, {}, version.id);
   await client.waitForRun(run.id, ({ attributes }) => attributes.actions['is-confirmable']);
-  await enlarge(run.id, { lines, resources });
-  return `/app/${organization}/workspaces/large/runs/${run.id}`;
+  await enlarge(run.id, { lines, resources: size });
+  return `/app/${organization}/workspaces/${name}/runs/${run.id}`;
 };
 
 const manyWorkspaces = async (client: Client): Promise<string> => {
@@ -74,16 +78,28 @@ const signIn = async (page: Page, { url, token }: Local): Promise<void> => {
   await page.getByRole('button', { name: 'Sign out' }).waitFor();
 };
 
-async function* measureLarge(page: Page, path: string): AsyncGenerator<Figure> {
+const untilDiff = async (page: Page, path: string): Promise<number> => {
   const shown = await waitAfter(
     page,
     () => page.goto(path, { waitUntil: 'commit' }),
     () => document.querySelector('.resource') !== null,
   );
-  yield ms(
-    `a plan of ${resources} resources: from the address to the diff`,
-    Math.max(shown, await sinceNavigation(page)),
-  );
+  return Math.max(shown, await sinceNavigation(page));
+};
+
+/** With an empty cache. */
+const onSlowNetwork = async (page: Page, path: string): Promise<Figure> => {
+  const network = await page.context().newCDPSession(page);
+  await network.send('Network.enable');
+  await network.send('Network.setCacheDisabled', { cacheDisabled: true });
+  await network.send('Network.emulateNetworkConditions', slow4G);
+  const shown = await untilDiff(page, path);
+  await network.detach();
+  return ms(`a plan of ${resourcesOnSlowNetwork} resources on slow 4G: from the address to the diff`, shown, 3_000);
+};
+
+async function* measureLarge(page: Page, path: string): AsyncGenerator<Figure> {
+  yield ms(`a plan of ${resources} resources: from the address to the diff`, await untilDiff(page, path));
   const filtered = await waitAfter(
     page,
     () => page.getByLabel('Search resources').fill('zone-1233'),
@@ -153,7 +169,8 @@ export const page: Section = {
       const tab = await browser.newPage({ baseURL: local.url, viewport: { width: 1280, height: 900 } });
       await signIn(tab, local);
       yield* measureLive(tab, client, local.organization);
-      yield* measureLarge(tab, await largeRun(client, local.organization));
+      yield await onSlowNetwork(tab, await largeRun(client, local.organization, resourcesOnSlowNetwork));
+      yield* measureLarge(tab, await largeRun(client, local.organization, resources));
       await tab.goto(await manyWorkspaces(client));
       await tab.getByRole('button', { name: `Idle ${workspaces}` }).waitFor();
       yield ms(`${workspaces} workspaces: from the address to all of them`, await sinceNavigation(tab));

@@ -244,11 +244,13 @@ export async function* listObjects(prefix: string): AsyncGenerator<Listed> {
   }
 }
 
-/**
- * A URL for reading without credentials; its host is not the API's. @param bucket a bucket other than the platform's
- */
+/** A URL for reading without credentials; its host is not the API's. @param bucket other than the platform's */
 export const presignGet = (key: string, expiresSeconds: number, bucket?: string): Promise<string> =>
   presign(objectUrl(key, bucket), 'GET', expiresSeconds);
+
+/** A URL for reading a gzip file as what it contains: the client decompresses it, as it does other responses. */
+export const presignGzip = (key: string, expiresSeconds: number): Promise<string> =>
+  presign(`${objectUrl(key)}?response-content-encoding=gzip`, 'GET', expiresSeconds);
 
 /**
  * A URL for uploads can be used any number of times until it expires, so no content that is read later may be stored

@@ -1,6 +1,8 @@
 import { type Answer, noContent, redirect } from '#api/answer.ts';
 import { notFound } from '#api/errors.ts';
-import { objectSize, presignGet } from '#platform/store/bucket.ts';
+import type { ApiRequest } from '#api/request.ts';
+import { acceptsGzip } from '#platform/net/encodings.ts';
+import { objectSize, presignGet, presignGzip } from '#platform/store/bucket.ts';
 import { objects } from '#platform/store/keys.ts';
 import { hasExpired } from '#platform/store/retention.ts';
 import type { Artifact } from '#run/phase-report.ts';
@@ -16,7 +18,19 @@ export const linkSeconds = 60;
 export const linkToArtifact = async ({ id, createdAt }: Run, artifact: Artifact): Promise<Answer> => {
   const key = objects.artifact(id, 'plan', artifact);
   if (await hasExpired(key, createdAt)) throw notFound(`The content of the plan of run ${id} has expired.`);
-  return redirect(307, await presignGet(key, linkSeconds));
+  const presigned = artifact.endsWith('-gzip') ? presignGzip : presignGet;
+  return redirect(307, await presigned(key, linkSeconds));
+};
+
+/**
+ * A redirect to the redacted plan, compressed if it is large and the client accepts that; undefined if there is none.
+ * @throws {ApiError} 404
+ */
+export const linkToRedacted = async (run: Run, request: ApiRequest): Promise<Answer | undefined> => {
+  const { artifacts = {} } = run.plan.report ?? {};
+  if (!artifacts['plan-json-redacted']) return undefined;
+  const isCompressed = artifacts['plan-json-redacted-gzip'] && acceptsGzip(request.header('accept-encoding'));
+  return linkToArtifact(run, isCompressed ? 'plan-json-redacted-gzip' : 'plan-json-redacted');
 };
 
 /** A runner uploads the schemas within this time after the plan, if at all. */

@@ -8,7 +8,7 @@ import type { Run } from '#run/run.ts';
 import { isPhaseFinal } from '#run/status.ts';
 import { applyDocument, planDocument } from './document.ts';
 import { apply, plan, run, taskPlan } from './finder.ts';
-import { linkSeconds, linkToArtifact, schemasOf } from './plan-links.ts';
+import { linkSeconds, linkToArtifact, linkToRedacted, schemasOf } from './plan-links.ts';
 
 const unlessDeleted =
   (handle: (context: Context<Run>) => Promise<Answer>) =>
@@ -23,8 +23,9 @@ const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> =>
   subject.plan.report?.artifacts?.['plan-json'] ? linkToArtifact(subject, 'plan-json') : noContent();
 
 /** The command line retries after a 503 and fails after a 204. */
-const jsonOutputRedacted = async ({ subject }: Context<Run>): Promise<Answer> => {
-  if (subject.plan.report?.artifacts?.['plan-json-redacted']) return linkToArtifact(subject, 'plan-json-redacted');
+const jsonOutputRedacted = async ({ subject, request }: Context<Run>): Promise<Answer> => {
+  const link = await linkToRedacted(subject, request);
+  if (link) return link;
   if (isPhaseFinal(subject.plan.status)) {
     throw notFound(`The plan of run ${subject.id} has no JSON output: it is ${subject.plan.status}.`);
   }

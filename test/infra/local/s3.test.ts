@@ -62,6 +62,14 @@ it('S3 keeps content and headers through a restart, and announces the object', a
   expect((await call('GET', '/bucket/a/b%20c%3D', { 'if-none-match': `"${md5('hello')}"` })).status).toBe(304);
 });
 
+it('S3 answers a read, and nothing else, with the encoding that its address names', async () => {
+  await call('PUT', '/bucket/a', { 'content-encoding': 'br' }, 'hello');
+  const url = '/bucket/a?response-content-encoding=gzip';
+  expect((await call('GET', url)).headers).toMatchObject({ 'content-encoding': 'gzip' });
+  expect((await call('GET', '/bucket/a')).headers).toMatchObject({ 'content-encoding': 'br' });
+  expect([await refusal('HEAD', url), await refusal('PUT', url)]).toEqual(['501 NotImplemented', '501 NotImplemented']);
+});
+
 it('S3 lets an object and a folder have the same name', async () => {
   for (const key of ['a', 'a/b', 'a=', 'a/b/c']) await call('PUT', `/bucket/${encodeURIComponent(key)}`, {}, key);
   for (const key of ['a', 'a/b', 'a=', 'a/b/c']) expect((await call('GET', `/bucket/${key}`)).text).toBe(key);

@@ -1,4 +1,4 @@
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { logPath } from '#resources/runs/log-links.ts';
@@ -66,6 +66,26 @@ describe('plans and applies', () => {
     expect(await answered()).toEqual([307, 307]);
     await store.updateRun(run.id, { set: { 'plan.report': report([]), 'plan.status': 'errored' } });
     expect(await answered()).toEqual([404, 404]);
+  });
+
+  it('return a large redacted plan compressed to clients that accept it', async () => {
+    const { putObject } = await import('#platform/store/bucket.ts');
+    const other = await fresh();
+    const path = `plans/plan-${suffix(other)}/json-output-redacted`;
+    await putObject(`runs/${other.id}/plan/plan-json-redacted`, '{"compressed":false}');
+    await putObject(`runs/${other.id}/plan/plan-json-redacted-gzip`, gzipSync('{"compressed":true}'));
+    const read = async (headers: Record<string, string>) => {
+      const { headers: answered } = await api.get(path, { headers });
+      return (await fetch(answered.location as string)).json();
+    };
+    const gzip = { 'accept-encoding': 'gzip, deflate, br' };
+    await store.updateRun(other.id, { set: { 'plan.report': report(['plan-json-redacted']) } });
+    expect(await read(gzip)).toEqual({ compressed: false });
+    const both = report(['plan-json-redacted', 'plan-json-redacted-gzip']);
+    await store.updateRun(other.id, { set: { 'plan.report': both } });
+    expect(await read(gzip)).toEqual({ compressed: true });
+    expect(await read({ 'accept-encoding': 'gzip;q=0, br' })).toEqual({ compressed: false });
+    expect(await read({})).toEqual({ compressed: false });
   });
 
   it('return provider schemas: 204 until they exist, 404 if they never will', async () => {

@@ -258,6 +258,15 @@ describe('a plan', () => {
     expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ counts: { destructions: 2 } });
   });
 
+  it('is stored compressed too if it is large', async () => {
+    const long = `output "long" { value = [for n in range(1000) : "\${n} ${'long '.repeat(30)}"] }`;
+    const stored = await bench.run(jobFor(bench.plane, await archive({ 'main.tf': long })));
+    expect(stored.report?.artifacts).toHaveProperty('plan-json-redacted-gzip');
+    const compressed = bench.artifact('plan', 'plan-json-redacted-gzip') ?? Buffer.of();
+    expect(gunzipSync(compressed)).toEqual(bench.artifact('plan', 'plan-json-redacted'));
+    expect(compressed.length).toBeLessThan(100_000);
+  });
+
   it('has colors, and JSON lines with the redacted plan on request', async () => {
     const { plane } = bench;
     const configuration = await archive({

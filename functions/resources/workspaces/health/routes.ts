@@ -7,10 +7,9 @@ import { keys } from '#platform/store/keys.ts';
 import { queryAll } from '#platform/store/table.ts';
 import { logPath } from '#resources/runs/log-links.ts';
 import { phaseContentRoutesOf } from '#resources/runs/phase-content-routes.ts';
-import { linkToArtifact, schemasOf } from '#resources/runs/plan-links.ts';
+import { linkToArtifact, linkToRedacted, schemasOf } from '#resources/runs/plan-links.ts';
 import { getRun } from '#resources/runs/records.ts';
 import { healthOf } from '#run/health.ts';
-import type { Artifact } from '#run/phase-report.ts';
 import type { Run } from '#run/run.ts';
 import { workspace } from '../finder.ts';
 import type { Workspace } from '../records.ts';
@@ -57,13 +56,20 @@ const unlessDeleted = ({ id, plan }: Run): void => {
   if (plan.content) throw notFound(`The content of the assessment ${id.replace(/^run-/, 'asmt-')} was deleted.`);
 };
 
-const artifact =
-  (name: Artifact) =>
-  async ({ subject }: Context<Run>): Promise<Answer> => {
-    unlessDeleted(subject);
-    if (!subject.plan.report?.artifacts?.[name]) throw notFound('The assessment has no plan: it failed.');
-    return linkToArtifact(subject, name);
-  };
+const hasNoPlan = () => notFound('The assessment has no plan: it failed.');
+
+const jsonOutput = async ({ subject }: Context<Run>): Promise<Answer> => {
+  unlessDeleted(subject);
+  if (!subject.plan.report?.artifacts?.['plan-json']) throw hasNoPlan();
+  return linkToArtifact(subject, 'plan-json');
+};
+
+const jsonOutputRedacted = async ({ subject, request }: Context<Run>): Promise<Answer> => {
+  unlessDeleted(subject);
+  const link = await linkToRedacted(subject, request);
+  if (!link) throw hasNoPlan();
+  return link;
+};
 
 const schemas = async ({ subject }: Context<Run>): Promise<Answer> => {
   unlessDeleted(subject);
@@ -80,8 +86,8 @@ export const healthRoutes: Route[] = [
   route('GET', '/workspaces/{workspace}/current-assessment-result', 'workspace:read', workspace, current),
   route('GET', '/workspaces/{workspace}/assessment-results', 'workspace:read', workspace, history),
   route('GET', path, 'workspace:read', result, async ({ subject }) => ok(documentOf(subject))),
-  route('GET', `${path}/json-output`, 'plan:read-json', result, artifact('plan-json')),
-  route('GET', `${path}/json-output-redacted`, 'run:read', result, artifact('plan-json-redacted')),
+  route('GET', `${path}/json-output`, 'plan:read-json', result, jsonOutput),
+  route('GET', `${path}/json-output-redacted`, 'run:read', result, jsonOutputRedacted),
   route('GET', `${path}/json-schema`, 'plan:read-json', result, schemas),
   route('GET', `${path}/log-output`, 'plan:read-json', result, log),
   ...phaseContentRoutesOf('plan', '/assessments/{assessment}', assessment),

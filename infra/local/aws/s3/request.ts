@@ -76,6 +76,8 @@ const anywhere =
   /^x-amz-(algorithm|credential|date|expires|signedheaders|signature|security-token|content-sha256|user-agent)$|^x-id$/i;
 const ofList = /^(list-type|prefix|delimiter|continuation-token|start-after|max-keys|encoding-type|fetch-owner)$/;
 const ofRead = /^x-amz-checksum-mode$/;
+/** Parameters of a read. */
+const ofGet = /^response-content-encoding$/;
 const ofWrite = /^x-amz-(checksum-(sha256|crc32|algorithm)|sdk-checksum-algorithm|copy-source|copy-source-if-match)$/;
 
 /** @throws AwsError NotImplemented for anything that would be ignored */
@@ -84,7 +86,12 @@ export const checkIsServed = ({ action }: S3Target, query: URLSearchParams, head
     throw new AwsError('NotImplemented', `The local S3 does not serve ${what}.`, 501);
   };
   for (const name of query.keys())
-    if (!anywhere.test(name) && !(action === 'ListBucket' && ofList.test(name))) refuse(`the parameter ${name} here`);
+    if (
+      !anywhere.test(name) &&
+      !(action === 'ListBucket' && ofList.test(name)) &&
+      !(action === 'GetObject' && ofGet.test(name))
+    )
+      refuse(`the parameter ${name} here`);
   for (const name of Object.keys(headers))
     if (name.startsWith('x-amz-') && !anywhere.test(name) && !(action === 'PutObject' ? ofWrite : ofRead).test(name))
       refuse(`the header ${name} here`);

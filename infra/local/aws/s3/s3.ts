@@ -81,7 +81,7 @@ export class S3 {
       case 'PutObject':
         return target.source === undefined ? this.#put(target, request) : this.#copy(target, target.source, request);
       default:
-        return this.#get(target, request);
+        return this.#get(target, request, query.get('response-content-encoding'));
     }
   }
 
@@ -143,12 +143,14 @@ export class S3 {
     return attributes;
   }
 
-  async #get({ bucket, key, action }: S3Target, { headers }: S3Request): Promise<S3Reply> {
+  /** @param encoding in place of the stored one */
+  async #get({ bucket, key, action }: S3Target, { headers }: S3Request, encoding: string | null): Promise<S3Reply> {
     const object = this.#objects.get(bucket, key);
     if (!object) throw noSuchKey();
     const { etag, modifiedAt, sha256, size } = object;
     const answered: Record<string, string> = {
       ...object.headers,
+      ...(encoding === null ? {} : { 'content-encoding': encoding }),
       etag: `"${etag}"`,
       'last-modified': modifiedAt.toUTCString(),
       'accept-ranges': 'bytes',

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { memberHelpers } from '#test/support/members.ts';
 
 /** Records that tests write into a run or an organization past the API, so that the page can show them. */
@@ -34,7 +35,11 @@ export const enlarge = async (
       after: { cidr_block: `10.${i % 250}.0.0/17`, tags: { Name: `subnet-${i}`, team: 'platform' }, ports: [443] },
     },
   }));
-  await put(runId, 'plan-json-redacted', Buffer.from(JSON.stringify({ resource_changes: changes })));
+  const { updateRun } = await import('#resources/runs/records.ts');
+  const plan = Buffer.from(JSON.stringify({ resource_changes: changes }));
+  await put(runId, 'plan-json-redacted', plan);
+  await put(runId, 'plan-json-redacted-gzip', gzipSync(plan));
+  await updateRun(runId, { set: { 'plan.report.artifacts.plan-json-redacted-gzip': 'sha' } });
 };
 
 /** Gives a run a cost estimate of this plan: the test configurations have no resources with a price. */
