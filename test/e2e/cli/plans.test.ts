@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { example, inWorkspace, runIn, type Terraform } from '../support/terraform.ts';
-import { client } from '../support/world.ts';
+import { client, platform } from '../support/world.ts';
 
 describe.concurrent('terraform plan, in a workspace that has resources,', () => {
   let here: Terraform;
@@ -100,6 +100,19 @@ resource "terraform_data" "a" {
 
     here.write('main.tf', 'module "far" {\n  source = "./nowhere"\n}\n');
     expect(await here.fail('plan')).toMatch(/Unreadable module directory|Module not installed/);
+  });
+
+  it('prints a plan that is so large that it is sent compressed', async () => {
+    const long = `"\${n} ${'long '.repeat(30)}"`;
+    const { here } = await inWorkspace(`output "long" { value = [for n in range(1000) : ${long}] }\n`);
+    const text = await here.succeed('plan');
+    expect(text.match(/\+ "\d+ (long )+"/g)).toHaveLength(1000);
+    const { id } = await runIn(text);
+    const { headers } = await fetch(`${platform.url}/api/v2/runs/${id}/plan/json-output-redacted`, {
+      headers: { authorization: `Bearer ${platform.token}`, 'accept-encoding': 'gzip' },
+      redirect: 'manual',
+    });
+    expect(headers.get('location')).toContain('response-content-encoding=gzip');
   });
 
   it('generates configuration for imported resources', async () => {
