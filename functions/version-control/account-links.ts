@@ -56,14 +56,18 @@ export const completeLink = async (
   return keepLink(clientId, account, challenge.userId);
 };
 
-/** Stores the proven link. 3 writes. */
+/**
+ * Stores the proven link. An account that is linked again stays linked meanwhile, because another of its comments may
+ * be handled at the same time. 2 to 4 reads, 2 to 4 writes.
+ */
 export const keepLink = async (
   clientId: string,
   account: { id: string; username: string },
   userId: string,
 ): Promise<AccountLink> => {
   const link: AccountLink = { clientId, accountId: account.id, username: account.username, userId, linkedAt: now() };
-  await endLink(clientId, userId);
+  const former = await linkOfUser(clientId, userId);
+  if (former?.accountId !== account.id) await endLink(clientId, userId);
   await put({ ...keys.linkedAccount(clientId, account.id), ...link });
   await put({ ...keys.linkOfUser(clientId, userId), accountId: account.id });
   return link;

@@ -61,6 +61,22 @@ describe('an account', () => {
     expect((await followed.messages())[0]).toContain('was used before, has expired, or belongs to another account');
   });
 
+  it('stays linked while it is linked again', async () => {
+    const { client, hook } = await planned();
+    const words = await requestLink(client, 'alice');
+    const seen = new Set<string | undefined>();
+    let isLooking = false;
+    followed.api.aws.gate = async () => {
+      if (isLooking) return;
+      isLooking = true;
+      seen.add(await linked(client));
+      isLooking = false;
+    };
+    await followed.say(hook, alice, words);
+    followed.api.aws.gate = undefined;
+    expect([...seen]).toEqual(['alice']);
+  });
+
   it('is not linked by another account that repeats the code, or by another connection', async () => {
     const { client, hook } = await followed.connect();
     const words = await requestLink(client, 'alice');

@@ -52,9 +52,9 @@ export const runIn = (text: string): string | undefined => {
   return found ? `run-${found[1]}` : undefined;
 };
 
-const maxTraces = 10_000;
+const maxTraces = 2_000;
 /** Some 5 KB each. */
-const maxRuns = 5_000;
+const maxRuns = 1_000;
 const maxUrls = 10_000;
 /** A run has about thirty invocations. */
 const maxSteps = 500;
