@@ -9,7 +9,7 @@ import type { Credentials } from './session.ts';
 const codeOf = (status: number): ExitCode => {
   if (status === 401 || status === 403) return exit.notAllowed;
   if (status === 404) return exit.notFound;
-  return status === 409 || status === 422 ? exit.notNow : exit.failed;
+  return [400, 409, 422].includes(status) ? exit.notNow : exit.failed;
 };
 
 export interface Failure {

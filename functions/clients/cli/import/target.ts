@@ -146,7 +146,7 @@ export class Target {
     const missing = [...new Set(ids)].filter((id) => !present.includes(id));
     if (missing.length === 0) return;
     await this.call('POST', path, { data: missing.map((id) => ({ type, id })) });
-    this.#journal.note(item, 'changed', `${missing.length} ${type} added`);
+    this.#journal.note(item, 'changed', `${type}: ${missing.length} added`);
   }
 }
 
