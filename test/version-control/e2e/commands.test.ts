@@ -14,6 +14,8 @@ import { type ForgeServer, startForge } from '../support/forge-server.ts';
 const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'stepform-vcs-'));
 const name = newName('hub');
+/** Follows the repository. */
+const workspace = newName();
 
 let forge: ForgeServer;
 beforeAll(async () => {
@@ -47,7 +49,7 @@ const stepform = async (words: string[], input = ''): Promise<{ code: number; ou
 };
 
 it('the command line connects a forge with a piped token, connects a workspace to a repository, and links an account', async () => {
-  const workspace = await client.createWorkspace(organization, newName());
+  await client.createWorkspace(organization, workspace);
   expect(await stepform(['login'], `${platform.token}\n`)).toMatchObject({ code: 0 });
   const to = ['vcs', 'connect', 'github_enterprise', '--url', forge.url, '--api-url', forge.url, '--name', name];
   const refused = await stepform(to, 'wrong');
@@ -61,19 +63,19 @@ it('the command line connects a forge with a piped token, connects a workspace t
   // Columns are as wide as the connections of other files need.
   const row = new RegExp(`^${name} +oc-\\w+ +GitHub Enterprise +${forge.url} *$`, 'm');
   expect((await stepform(['vcs', 'list'])).out).toMatch(row);
-  const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace.attributes.name];
-  const first = `stepform runs start --latest --workspace ${workspace.attributes.name}`;
+  const follow = ['vcs', 'follow', 'acme/network', '--connection', name, '--workspace', workspace];
+  const first = `stepform runs start --latest --workspace ${workspace}`;
   expect(await stepform(follow)).toMatchObject({
     code: 0,
     out: expect.stringContaining(
-      `Workspace ${workspace.attributes.name} follows acme/network. Pushes start runs once it has had one: ${first}\n`,
+      `Workspace ${workspace} follows acme/network. Pushes start runs once it has had one: ${first}\n`,
     ),
   });
   const linked = await stepform(['vcs', 'link', 'octocat', '--connection', name]);
   expect(linked.out).toMatch(
     /^Within ten minutes, comment this on a pull request as octocat:\nstepform link [\w-]{43}\n$/,
   );
-  expect(await stepform(['vcs', 'check', '--workspace', workspace.attributes.name])).toEqual({
+  expect(await stepform(['vcs', 'check', '--workspace', workspace])).toEqual({
     code: 0,
     out: 'Looking for the newest commit of acme/network. See: stepform vcs events\n',
     err: '',
@@ -92,6 +94,10 @@ it('the command line replaces the token of a connection, and redelivers', async 
   const token = related(data.find(({ attributes }) => attributes.name === name) as Resource, 'oauth-tokens');
   await expect(client.call('GET', `/oauth-tokens/${token}/authorized-repos`)).rejects.toThrow('refused the token');
   expect((await stepform(['vcs', 'list'])).out).toContain('no longer accepts the token');
+  await stepform(['vcs', 'check', '--workspace', workspace]);
+  await expect
+    .poll(async () => (await stepform(['vcs', 'events', '--errors'])).out)
+    .toMatch(/ error +[^\n]*acme\/network/);
   forge.tokens.add('another');
   expect(await stepform(['vcs', 'rotate', name], 'another\n')).toMatchObject({ code: 0, out: 'Token replaced.\n' });
   forge.tokens.add('good');
