@@ -60,6 +60,7 @@ export const newPage = async (options: BrowserContextOptions = {}): Promise<Page
   const context = await browser.newContext({
     viewport: { width: 1280, height: 900 },
     locale: 'en-GB',
+    reducedMotion: 'reduce',
     baseURL: platform.url,
     ...options,
   });
