@@ -94,7 +94,8 @@ it('the declarations list exactly the parameters that routes read', async () => 
   for (const one of reads) {
     const requestedNames = new Set<string>();
     URLSearchParams.prototype.get = function (name) {
-      requestedNames.add(name);
+      // Read by the local S3.
+      if (name !== 'response-content-encoding') requestedNames.add(name);
       return original.call(this, name);
     };
     await get(one, {}).finally(() => {
