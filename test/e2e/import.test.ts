@@ -383,7 +383,9 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   expect({ code: formatted.status, out: formatted.stdout + formatted.stderr }).toEqual({ code: 0, out: '' });
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((one) => one.includes('.'));
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
-  expect(files.map(read).join('')).not.toContain('hunter2');
+  const everything = files.map(read).join('');
+  expect(everything).not.toContain('hunter2');
+  expect(everything).toMatch(/ triggers += \["run:errored"\]\n/);
   expect(read('policies/no_friday.rego')).toBe('package a\n\ndeny := []\n');
   const resources = files
     .filter((one) => one.endsWith('.tf'))

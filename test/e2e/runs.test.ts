@@ -5,6 +5,7 @@ import {
   client,
   newWorkspace,
   organization,
+  platform,
   readLog,
   resources,
   startRun,
@@ -42,7 +43,8 @@ output "names" { value = [terraform_data.a.output, terraform_data.b.output] }
 output "word" {
   value     = var.word
   sensitive = true
-}`,
+}
+output "long" { value = [for n in range(1000) : "\${n} ${'long '.repeat(30)}"] }`,
     });
     const planned = await untilConfirmable(run);
     expect(planned.attributes).toMatchObject({ status: 'planned', 'has-changes': true });
@@ -50,6 +52,17 @@ output "word" {
       status: 'finished',
       'resource-additions': 2,
     });
+
+    // Large enough to be stored compressed, too.
+    const redacted = async (encoding: string) => {
+      const headers = { authorization: `Bearer ${platform.token}`, 'accept-encoding': encoding };
+      const answer = await fetch(`${platform.url}/api/v2/runs/${run.id}/plan/json-output-redacted`, { headers });
+      return { encoding: answer.headers.get('content-encoding'), plan: await answer.json() };
+    };
+    const compressed = await redacted('gzip');
+    expect(compressed.plan.output_changes.long.after).toHaveLength(1000);
+    expect(compressed.encoding).toBe('gzip');
+    expect(await redacted('identity')).toEqual({ encoding: null, plan: compressed.plan });
 
     await client.act(run.id, 'apply', 'go');
     const applied = await untilFinal(run);

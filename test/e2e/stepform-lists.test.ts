@@ -14,6 +14,7 @@ import {
   platform,
   resources,
   startRun,
+  untilConfirmable,
   untilFinal,
 } from './support/world.ts';
 
@@ -23,11 +24,12 @@ const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs'
 const folder = mkdtempSync(join(tmpdir(), 'stepform-lists-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const stepform = async (...args: string[]) => {
+const stepform = (...args: string[]) => stepformAs(platform.token, ...args);
+const stepformAs = async (token: string, ...args: string[]) => {
   const env = {
     ...process.env,
     TFE_ADDRESS: platform.url,
-    TFE_TOKEN: platform.token,
+    TFE_TOKEN: token,
     TF_CLOUD_ORGANIZATION: organization,
   };
   const child = spawn(process.execPath, [command, ...args], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -177,6 +179,29 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.notFound);
 });
 
+it('a team that may plan is told that others confirm', async () => {
+  const workspace = await newWorkspace();
+  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+  const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('planners') });
+  await client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access: 'plan' },
+    {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+    },
+  );
+  const { data } = await client.call('POST', `/teams/${team.id}/authentication-token`, {});
+  const told = 'Waiting for confirmation by someone with apply permission.\n';
+  expect((await stepformAs(data.attributes.token, 'runs', 'show', run.id)).out).toContain(told);
+  expect(await stepformAs(data.attributes.token, 'runs', 'confirm', run.id)).toMatchObject({
+    code: exit.notAllowed,
+  });
+  expect((await stepform('runs', 'show', run.id)).out).toContain(`stepform runs confirm ${run.id}\n`);
+  expect((await stepform('runs', 'show', run.id)).out).not.toContain(told);
+});
+
 it('a watch of several runs prefixes each line with its run, and ends with the failed ones', async () => {
   const [one, other] = await Promise.all([newWorkspace(), newWorkspace()]);
   const good = await startRun(one, { 'main.tf': resources(['a']) }, { 'auto-apply': true });
@@ -205,7 +230,7 @@ it('lists users and teams with a permission on a workspace, and the access of on
     err: expect.stringContaining('No member is named missing@x.test'),
   });
   expect(await stepform('access', '-w', name, '--permission', 'run:everything')).toMatchObject({
-    code: exit.failed,
+    code: exit.notNow,
     err: expect.stringContaining('filter[permission]'),
   });
 });

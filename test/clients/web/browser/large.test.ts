@@ -81,6 +81,8 @@ describe('a log of 100,000 lines', () => {
     expect(counted.read).toBeLessThan(3 * part);
     const scroll = (to: 'top' | 'end') =>
       page.locator('.log').evaluate((log, place) => log.scrollTo(0, place === 'top' ? 0 : log.scrollHeight), to);
+    // Until then the page has not scrolled to the error, and a scroll to the top changes nothing.
+    await expect.poll(() => page.locator('.log').evaluate((log) => log.scrollTop)).toBeGreaterThan(0);
     await scroll('top');
     await page.getByText('Last 524.3 KB of 7.3 MB').waitFor();
     await scroll('end');
