@@ -179,7 +179,7 @@ it('a variable set is created, filled, attached, detached and deleted', async ()
   expect((await stepform('variable-sets', 'delete', set, '--yes')).code).toBe(exit.notFound);
 });
 
-it('a team that may plan is told that others confirm', async () => {
+it('a team that may plan sees who confirms', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('planners') });
