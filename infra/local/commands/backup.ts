@@ -12,6 +12,7 @@ import { databaseFile } from '#infra/local/host/database.ts';
 import { StartError } from '#infra/local/host/errors.ts';
 import { platformLock } from '#infra/local/host/folder.ts';
 import { dataFormat } from '#infra/settings/data-format.ts';
+import { machineFolders } from '#runner/program/terraform/machine.ts';
 
 /**
  * The local platform's data folder as one file, a gzip tar, even while a platform or runners use it. It contains the
@@ -38,9 +39,16 @@ export interface BackupFacts {
 const privately = 0o600;
 const objects = 's3';
 
-/** Locks, incomplete files, and the database with SQLite's files beside it. */
+/** Of this machine, such as copies of Terraform. */
+const ofMachine: readonly string[] = machineFolders;
+
+/** Also locks, incomplete files, and the database with SQLite's files beside it. */
 const isLeftOut = (name: string): boolean =>
-  name.startsWith('platform.lock') || name.startsWith(databaseFile) || name.endsWith('.new') || name.endsWith('.part');
+  ofMachine.includes(name) ||
+  name.startsWith('platform.lock') ||
+  name.startsWith(databaseFile) ||
+  name.endsWith('.new') ||
+  name.endsWith('.part');
 
 /** Records of running processes: after a restore these no longer exist. */
 const isOfRunners = (name: string): boolean => name === 'tasks';

@@ -114,6 +114,9 @@ describe('a backup of the data folder', () => {
     const { database, table, s3 } = open();
     mkdirSync(join(data(), 'tasks'));
     writeFileSync(join(data(), 'tasks', 'it.json'), '{}');
+    // In /var/lib/stepform as a data folder.
+    for (const name of ['devices', 'programs', 'users'])
+      mkdirSync(join(data(), name, 'of-this-machine'), { recursive: true });
     // The platform's order: the object first.
     let [isOver, written] = [false, 0];
     const writer = (async () => {
@@ -147,7 +150,8 @@ describe('a backup of the data folder', () => {
     restored.previous();
     expect(restored.marker).toEqual({ format: dataFormat, used: true, recoverTo: at });
     restored.release();
-    expect(existsSync(join(data(), 'tasks'))).toBe(false);
+    const left = ['tasks', 'devices', 'programs', 'users'].filter((name) => existsSync(join(data(), name)));
+    expect(left).toEqual([]);
   });
 
   it('records that an orphaned runner used the folder, and a restore does not replace such a folder', async () => {

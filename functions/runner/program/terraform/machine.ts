@@ -13,8 +13,11 @@ export const rootFolder = (path: string, mode: number): string => {
   return path;
 };
 
+/** In `/var/lib/stepform`, which a server's data folder may be, too. */
+export const machineFolders = ['devices', 'programs', 'users'] as const;
+
 /** The machine's folder for this name. It survives restarts, as the folders of runs do. @throws {Error} */
-export const machineFolder = (name: string, mode: number): string =>
+export const machineFolder = (name: (typeof machineFolders)[number], mode: number): string =>
   rootFolder(join(rootFolder('/var/lib/stepform', 0o755), name), mode);
 
 /** capabilities(7) */
