@@ -8,6 +8,7 @@ import { afterAll, expect, it } from 'vitest';
 import { exit } from '#clients/cli/exit.ts';
 import {
   client,
+  giveAccess,
   newName,
   newWorkspace,
   organization,
@@ -183,15 +184,7 @@ it('a team that may plan sees who confirms', async () => {
   const workspace = await newWorkspace();
   const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('planners') });
-  await client.create(
-    '/team-workspaces',
-    'team-workspaces',
-    { access: 'plan' },
-    {
-      team: { data: { type: 'teams', id: team.id } },
-      workspace: { data: { type: 'workspaces', id: workspace.id } },
-    },
-  );
+  await giveAccess(team, workspace, 'plan');
   const { data } = await client.call('POST', `/teams/${team.id}/authentication-token`, {});
   const told = 'Waiting for confirmation by someone with apply permission.\n';
   expect((await stepformAs(data.attributes.token, 'runs', 'show', run.id)).out).toContain(told);

@@ -17,6 +17,18 @@ export const newName = (prefix = 'ws'): string => `${prefix}-${process.pid}-${Da
 export const newWorkspace = (attributes: Record<string, unknown> = {}): Promise<Resource> =>
   client.createWorkspace(organization, newName(), attributes);
 
+/** Gives the team access to the workspace: `read`, `plan`, `write` or `admin`. */
+export const giveAccess = (team: { id: string }, workspace: Resource, access: string): Promise<Resource> =>
+  client.create(
+    '/team-workspaces',
+    'team-workspaces',
+    { access },
+    {
+      team: { data: { type: 'teams', id: team.id } },
+      workspace: { data: { type: 'workspaces', id: workspace.id } },
+    },
+  );
+
 /** Uploads files and creates a run with them. */
 export const startRun = async (
   workspace: Resource,

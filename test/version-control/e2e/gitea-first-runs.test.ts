@@ -15,7 +15,7 @@ import {
 import { policyFiles } from '#test/support/policies.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { bringForward, expireArchive } from '../gitea/bring-forward.ts';
-import { FollowingGitea } from '../gitea/following.ts';
+import { FollowingGitea, vcsMessages } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';
 import { ForgeProxy } from '../gitea/proxy.ts';
 
@@ -44,11 +44,6 @@ beforeEach(() => {
 const headOf = async (identifier: string): Promise<string> =>
   (await gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
-const messages = async (): Promise<string> =>
-  (await client.list(`/organizations/${organization}/vcs-events`))
-    .map(({ attributes }: Resource) => attributes.message)
-    .join('\n');
-
 /** The commit of the current configuration, and its status. */
 const currentOf = async ({ id }: Resource): Promise<[string, string] | undefined> => {
   const version = related(await client.get(`/workspaces/${id}`), 'current-configuration-version');
@@ -72,7 +67,7 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     const branch = { branch: 'early', from: 'main' };
     await gitea.push(identifier, { 'main.tf': resources(['early']) }, 'Early', branch);
     const early = await gitea.pull(identifier, 'early', 'Too early');
-    await expect.poll(messages).toContain(`pull request #${early} of ${identifier}`);
+    await expect.poll(vcsMessages).toContain(`pull request #${early} of ${identifier}`);
     expect(await following.runsOf(workspace)).toEqual([]);
     const run = await untilConfirmable(await start(workspace));
     expect([(await following.ingressOf(run))['commit-sha'], run.attributes['plan-only']]).toEqual([sha, false]);
@@ -131,7 +126,7 @@ describe.skipIf(!binary)('a policy set', () => {
     const until = (expected: [string, string][]) => expect.poll(() => versionsOf(set)).toEqual(expected);
     await until([[first, 'ready']]);
     await gitea.push(identifier, { 'README.md': 'Elsewhere' }, 'Elsewhere');
-    await expect.poll(messages).toContain(`no changed file affects the 1 policy set`);
+    await expect.poll(vcsMessages).toContain(`no changed file affects the 1 policy set`);
     const second = await gitea.push(identifier, inFolder('deny := ["never"]'), 'Deny all');
     await until([
       [second, 'ready'],
@@ -172,7 +167,7 @@ describe.skipIf(!binary)('a user with read access only', () => {
     const [pull] = await gitea.call('GET', `/repos/${identifier}/pulls`);
     expect([pull.head.sha, pull.head.repo.full_name]).toEqual([evil, identifier]);
     await expect
-      .poll(messages)
+      .poll(vcsMessages)
       .toContain(`#${pull.number} of ${identifier} comes from a fork, or was pushed without a branch`);
     expect([(await following.runsOf(workspace)).length, await gitea.statuses(identifier, evil)]).toEqual([1, []]);
   });

@@ -14,7 +14,7 @@ import {
   untilFinal,
 } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
-import { FollowingGitea } from '../gitea/following.ts';
+import { FollowingGitea, vcsMessages } from '../gitea/following.ts';
 import type { Gitea } from '../gitea/gitea.ts';
 
 /** From a real push to a real plan, with a real Gitea and the whole platform. */
@@ -46,10 +46,6 @@ const follow = (identifier: string, attributes: object = {}, vcs: object = {}) =
 const runsOf = (workspace: Resource) => following.runsOf(workspace);
 const ingressOf = (run: Resource) => following.ingressOf(run);
 const runOf = (workspace: Resource, sha: string) => following.runOf(workspace, sha);
-const events = async (): Promise<string> =>
-  (await client.list(`/organizations/${organization}/vcs-events`))
-    .map(({ attributes }: Resource) => attributes.message)
-    .join('\n');
 
 describe.skipIf(!binary)('a workspace that follows a repository', () => {
   it('runs its first commit and every push, and sets the commits’ statuses', async () => {
@@ -123,7 +119,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
       as: mallory,
     });
     await gitea.pull(identifier, `${mallory.name}:evil`, 'Take this', mallory);
-    await expect.poll(events).toContain(`of ${identifier} comes from a fork`);
+    await expect.poll(vcsMessages).toContain(`of ${identifier} comes from a fork`);
     expect(await gitea.statuses(identifier, evil)).toEqual([]);
   });
 
@@ -144,7 +140,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     const link = `/oauth-clients/${oauthClient.id}/account-link`;
     await say('stepform plan');
     // Deliveries can overtake each other: once the account is linked, the comment would start a run.
-    await expect.poll(events).toContain(`#${number} of ${identifier}, has not linked an account`);
+    await expect.poll(vcsMessages).toContain(`#${number} of ${identifier}, has not linked an account`);
     const { data } = await client.call('POST', link, { data: { attributes: { username: gitea.owner.name } } });
     await say(data.attributes.comment);
     await expect

@@ -21,6 +21,12 @@ const connectTo = (url: string, token: string, home = organization): Promise<Res
     'oauth-token-string': token,
   });
 
+/** Messages of all events of version control, newest first. */
+export const vcsMessages = async (): Promise<string> =>
+  (await client.list(`/organizations/${organization}/vcs-events`))
+    .map(({ attributes }: Resource) => attributes.message)
+    .join('\n');
+
 export class FollowingGitea {
   readonly gitea: Gitea;
   /** Its URL for the platform. */

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { related } from '#clients/client/client.ts';
 import { operate } from '#test/e2e/support/operator.ts';
-import { newName, newWorkspace } from '#test/e2e/support/world.ts';
+import { giveAccess, newName, newWorkspace } from '#test/e2e/support/world.ts';
 import { memberHelpers } from '#test/support/members.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
@@ -109,15 +109,7 @@ it('users with a permission are listed, and the access of a member', async () =>
   const workspace = await newWorkspace();
   const { attributes } = workspace;
   const { team } = await helpers.withFlags(organization);
-  await client.create(
-    '/team-workspaces',
-    'team-workspaces',
-    { access: 'write' },
-    {
-      workspace: { data: { type: 'workspaces', id: workspace.id } },
-      team: { data: { type: 'teams', id: team.id } },
-    },
-  );
+  await giveAccess(team, workspace, 'write');
   const page = await visit(`/app/${organization}/workspaces/${attributes.name}/settings`);
   await page.getByRole('button', { name: 'Users with access' }).click();
   const who = page.getByRole('list', { name: 'Users and teams' });

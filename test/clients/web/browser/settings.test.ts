@@ -4,7 +4,7 @@ import { packFiles } from '#clients/cli/archive.ts';
 import { Client } from '#clients/client/client.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import { startServer } from '#test/e2e/support/run-tasks.ts';
-import { newName, newWorkspace, resources, untilConfirmable } from '#test/e2e/support/world.ts';
+import { giveAccess, newName, newWorkspace, resources, untilConfirmable } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
 import { client, organization, platform, visit } from './support/reader.ts';
 
@@ -89,11 +89,7 @@ it('tokens of a team and of the organization are created, shown once, used, audi
 
 it('a run that a team token started names the team', async () => {
   const [team, workspace] = [await make('teams', {}), await newWorkspace()];
-  const access = {
-    team: { data: { type: 'teams', id: team.id } },
-    workspace: { data: { type: 'workspaces', id: workspace.id } },
-  };
-  await client.create('/team-workspaces', 'team-workspaces', { access: 'write' }, access);
+  await giveAccess(team, workspace, 'write');
   const path = `/teams/${team.id}/authentication-tokens`;
   const { attributes } = await client.create(path, 'authentication-tokens', { description: 'CI' });
   const version = await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));

@@ -3,7 +3,15 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { attachPolicy } from '#test/e2e/support/policies.ts';
 import { attach, callBack, newTask, startServer } from '#test/e2e/support/run-tasks.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
+import {
+  giveAccess,
+  newName,
+  newWorkspace,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '#test/e2e/support/world.ts';
 import { client, organization, runPath } from './reader.ts';
 import { queryViews, registryViews } from './registry-views.ts';
 
@@ -70,15 +78,7 @@ export const everyView = async (): Promise<Record<string, View>> => {
   const range = { range: '2001:db8::/32', description: 'Later', enabled: false };
   await client.create(`/cidr-range-lists/${allowlist.id}/relationships/cidr-ranges`, 'cidr-ranges', range);
   const team = await client.create(`/organizations/${organization}/teams`, 'teams', { name: newName('team') });
-  await client.create(
-    '/team-workspaces',
-    'team-workspaces',
-    { access: 'write' },
-    {
-      team: { data: { type: 'teams', id: team.id } },
-      workspace: { data: { type: 'workspaces', id: workspace.id } },
-    },
-  );
+  await giveAccess(team, workspace, 'write');
   await client.create(`/workspaces/${workspace.id}/notification-configurations`, 'notification-configurations', {
     name: 'Chat',
     'destination-type': 'generic',
