@@ -18,7 +18,7 @@ interface Whose {
 const patienceMs = 5000;
 const firstPauseMs = 2;
 const pauseGrowth = 1.5;
-/** Consecutive scans that must find no process, in case processes are being started at the same time. */
+/** Consecutive scans that must find no process, where not all can be killed at once. */
 const sureLooks = 3;
 const helperMs = 1000;
 
@@ -56,11 +56,20 @@ const isMarked = (pid: string, mark: string | undefined): boolean => {
 };
 
 /**
- * Kills all processes of a user at once, as that user, so that none can start another one meanwhile. Checks the user
- * id first: as root this would kill all processes of the machine.
+ * Kills all processes of a user at once, as that user, so that none can start another one meanwhile (kill(2): -1 means
+ * all; the kernel starts no process of a parent that is being killed). Checks the user id first: as root this would
+ * kill all processes of the machine. The check starts no process, because the user may have as many as allowed.
  */
-const killAll = ({ uid, gid }: Owner): Promise<unknown> =>
-  help('/bin/sh', ['-c', `[ "$(id -u)" = ${uid} ] && kill -KILL -1`], { uid, gid, timeout: helperMs }).catch(() => {});
+const killAtOnce = ({ uid, gid }: Owner): Promise<boolean> =>
+  help('/bin/sh', ['-c', asUser, 'sh', String(uid)], { uid, gid, timeout: helperMs }).then(
+    () => true,
+    () => false,
+  );
+
+const asUser = `while read -r name real rest; do [ "$name" = Uid: ] && break; done </proc/self/status
+[ "$real" = "$1" ] || exit 1
+kill -KILL -1
+exit 0`;
 
 const kill = (pid: string): void => {
   try {
@@ -73,24 +82,31 @@ const kill = (pid: string): void => {
 const leftoversOf = ({ owner, mark }: Whose): string[] =>
   owner ? processesOf(owner) : processes().filter((pid) => pid !== String(process.pid) && isMarked(pid, mark));
 
-/** @returns whether no other process is left, as far as this system can detect */
+/**
+ * Whether two scans find nothing and no process was started meanwhile. A process that was being started at the first
+ * scan, by one that has ended since, is in the second.
+ */
+const isQuiet = (whose: Whose): boolean => {
+  const before = lastStarted();
+  return leftoversOf(whose).length === 0 && leftoversOf(whose).length === 0 && lastStarted() === before;
+};
+
+/**
+ * @returns whether no other process is left. Without a user of its own, a chain of processes that each start the next
+ * and end may be missed.
+ */
 export const endProcesses = async (whose: Whose): Promise<boolean> => {
-  if (process.platform !== 'linux') return true;
+  if (process.platform !== 'linux' || isQuiet(whose)) return true;
+  const { owner } = whose;
   const end = Date.now() + patienceMs;
+  let areKilled = false;
   let looks = 0;
-  let kills = 0;
   for (let pause = firstPauseMs; Date.now() < end; pause *= pauseGrowth) {
-    const before = lastStarted();
+    areKilled ||= owner !== undefined && (await killAtOnce(owner));
     const leftovers = leftoversOf(whose);
-    if (leftovers.length === 0) {
-      looks += 1;
-      if (looks >= sureLooks || lastStarted() === before) return true;
-      continue;
-    }
-    looks = 0;
+    looks = leftovers.length === 0 ? looks + 1 : 0;
+    if (looks > 0 && (areKilled || (!owner && looks >= sureLooks))) return true;
     for (const pid of leftovers) kill(pid);
-    // A dying process has ended by the next scan; one that keeps forking has not.
-    if (whose.owner && kills++ > 0) await killAll(whose.owner);
     await sleep(pause);
   }
   return false;
