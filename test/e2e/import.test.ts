@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -65,6 +67,14 @@ const bringInTerminal = async (more: string, question: string, answer: string) =
 };
 const bring = (...more: string[]) => stepform('import', '--from', there.url, '--organization', organization, ...more);
 
+/** At the source, and at other hosts. */
+const signIn = (others: Record<string, string>): void => {
+  mkdirSync(join(home, '.terraform.d'), { recursive: true });
+  const tokens = Object.entries({ [new URL(there.url).host]: there.token, ...others });
+  const credentials = Object.fromEntries(tokens.map(([host, token]) => [host, { token }]));
+  writeFileSync(join(home, '.terraform.d', 'credentials.tfrc.json'), JSON.stringify({ credentials }));
+};
+
 const at = (name: string) => `/organizations/${organization}/${name}`;
 const ref = (type: string, id: string) => ({ data: { type, id } });
 const run = async (of: Client, workspace: Resource, attributes = {}) => {
@@ -116,9 +126,7 @@ const everythingElse = async (project: Resource): Promise<void> => {
 beforeAll(async () => {
   target = await PlatformProcess.start();
   here = new Client(target.local.url, target.local.token);
-  mkdirSync(join(home, '.terraform.d'), { recursive: true });
-  const credentials = { [new URL(there.url).host]: { token: there.token } };
-  writeFileSync(join(home, '.terraform.d', 'credentials.tfrc.json'), JSON.stringify({ credentials }));
+  signIn({});
   for (const one of [client, here]) {
     await one.create('/organizations', 'organizations', { name: organization, email: 'a@example.test' });
   }
@@ -237,6 +245,87 @@ it('a dry run of an import lists the changes, without making them', async () => 
   expect({ code, err }).toEqual({ code: 0, err: `${counts}. Nothing was written: this is a dry run\n` });
   expect(out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   expect((await here.list(at('workspaces'))).length).toBe(0);
+});
+
+/** A team at the target whose organization has nothing yet. */
+const limited = async (access: Record<string, boolean>) => {
+  const name = newName('limited');
+  await here.create('/organizations', 'organizations', { name, email: 'a@example.test' });
+  const team = await here.create(`/organizations/${name}/teams`, 'teams', { name: 't', 'organization-access': access });
+  const { data } = await here.call('POST', `/teams/${team.id}/authentication-token`, {});
+  return { name, token: data.attributes.token };
+};
+
+it('an import copies what its token may, and names what it may not', async () => {
+  const { name, token } = await limited({ 'manage-workspaces': true });
+  const { code, out } = await stepformWith(
+    { TFE_TOKEN: token },
+    ...['import', '--from', there.url, '--organization', organization, '--into', name],
+  );
+  const moved = (workspace: string) => `* workspace ${workspace}: move it to its project, which was not copied`;
+  const value = 'sensitive: give its value with --secrets or --ask';
+  // What the token may not do has a reason, which is not repeated here.
+  expect({
+    code,
+    out: out
+      .replaceAll(/(?<=^! [^:]+): .+/gm, '')
+      .replace(/serial \d+/, 'serial N')
+      .split('\n'),
+  }).toEqual({
+    code: 1,
+    out: [
+      '! agent pool ours',
+      '! project Default Project',
+      '! project Platform',
+      '! team builders',
+      '! run task scan',
+      '+ workspace agents',
+      '* workspace agents: set its agent pool and execution mode: the pool was not copied',
+      moved('agents'),
+      '+ workspace desk',
+      moved('desk'),
+      '+ workspace empty',
+      moved('empty'),
+      '+ workspace network',
+      moved('network'),
+      '+ variable network/terraform/size',
+      `* variable network/terraform/secret: ${value}`,
+      `* variable network/env/TOKEN: ${value}`,
+      '+ notification network/chat',
+      '* notification network/chat: disabled: set its token if it has one, and enable it',
+      '+ state network: serial N',
+      '+ run trigger empty/network',
+      '~ workspace network: workspaces: 1 added',
+      '+ variable set common',
+      '+ variable set common/env/A',
+      '~ variable set common: workspaces: 1 added',
+      '+ variable set common-',
+      '! policies',
+      '',
+    ],
+  });
+});
+
+it('an import ignores entries that are not resources in the responses of its source', async () => {
+  const kept = { id: 'prj-kept', type: 'projects', attributes: { name: 'kept' } };
+  const others = [null, 'text', {}, { ...kept, id: 1 }, { ...kept, type: undefined }, { ...kept, attributes: 'text' }];
+  const source = createServer(({ url = '' }, response) => {
+    const lists: Record<string, unknown> = { projects: [...others, kept], odd: { id: 'odd', type: 'organizations' } };
+    response.end(JSON.stringify({ data: lists[url.replace(/\?.*/, '').split('/').at(-1) ?? ''] ?? [] }));
+  });
+  await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
+  const from = `127.0.0.1:${(source.address() as AddressInfo).port}`;
+  signIn({ [from]: 'theirs' });
+  const { name } = await limited({});
+  const { code, out, err } = await stepform(
+    ...['import', '--from', `http://${from}`, '--organization', 'odd', '--into', name],
+  );
+  source.close();
+  expect({ code, out, err }).toEqual({
+    code: 0,
+    out: '+ project kept\n',
+    err: '1 created, 0 changed, 0 unchanged, 0 to do by hand, 0 failed\n',
+  });
 });
 
 it('an import of one workspace copies what it uses, and nothing else', async () => {

@@ -303,7 +303,8 @@ it('stepform prints an errored run as JSON lines, and exits with its code', asyn
   expect(code).toBe(exit.errored);
   expect(events[0]).toMatchObject({ event: 'run', id: expect.stringMatching(/^run-/) });
   const log = events.filter(({ event }) => event === 'log').map(({ line }) => line);
-  expect(log.join('\n')).toContain('Reference to undeclared resource');
+  expect([log[0], log.at(-2), log.at(-1)]).toEqual([expect.stringMatching(/^Terraform v/), '│ module.', '╵']);
+  expect(log).toContain('│ Error: Reference to undeclared resource');
   expect(log.join('\n')).not.toContain('\x1b');
   expect(events.findLastIndex(({ phase }) => phase === 'plan')).toBeLessThan(
     events.findIndex(({ stage }) => stage === 'Plan'),

@@ -11,12 +11,10 @@ import { copyVariables } from './variables.ts';
 const poolOf = ({ pools }: Import, workspace: Resource): Resource | undefined =>
   pools.get(related(workspace, 'agent-pool') ?? '');
 
-const modeOf = (work: Import, workspace: Resource): Record<string, unknown> => {
-  const { attributes } = workspace;
+/** Empty when the workspace inherits it. */
+const modeOf = ({ attributes }: Resource): Record<string, unknown> => {
   const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
-  if (overwrites?.['execution-mode'] === false) return {};
-  if (attributes['execution-mode'] === 'agent' && !poolOf(work, workspace)) return {};
-  return pick(attributes, 'execution-mode');
+  return overwrites?.['execution-mode'] === false ? {} : pick(attributes, 'execution-mode');
 };
 
 /** Empty when inherited from the project; else a duration or a time. */
@@ -42,15 +40,20 @@ const noteManualSteps = ({ journal }: Import, item: string, { attributes, ...ide
 };
 
 const copyWorkspace = async (work: Import, original: Resource, existing: Resource | undefined): Promise<Resource> => {
-  const { target, into, projects } = work;
+  const { target, into, projects, journal } = work;
   const item = `workspace ${nameOf(original)}`;
   const tags = await sourceTags(work, original);
   const project = projects.get(related(original, 'project') ?? '');
-  const mode = modeOf(work, original);
-  const pool = mode['execution-mode'] === 'agent' ? poolOf(work, original) : undefined;
+  const mode = modeOf(original);
+  const needsPool = mode['execution-mode'] === 'agent';
+  const pool = needsPool ? poolOf(work, original) : undefined;
   const copy = await target.sync({
     ...{ item, type: 'workspaces', existing, path: `/organizations/${into}/workspaces` },
-    attributes: { ...copiedFrom(original.attributes, workspaceAttributes), ...mode, ...autoDestroyOf(original) },
+    attributes: {
+      ...copiedFrom(original.attributes, workspaceAttributes),
+      ...(needsPool && !pool ? {} : mode),
+      ...autoDestroyOf(original),
+    },
     relationships: {
       ...(project ? { project: { data: { type: 'projects', id: project.id } } } : {}),
       ...(pool ? { 'agent-pool': { data: { type: 'agent-pools', id: pool.id } } } : {}),
@@ -59,6 +62,9 @@ const copyWorkspace = async (work: Import, original: Resource, existing: Resourc
   });
   if (existing) await syncTags(work, item, `/workspaces/${existing.id}`, existing, tags);
   else noteManualSteps(work, item, original);
+  if (needsPool && !pool) journal.note(item, 'todo', 'set its agent pool and execution mode: the pool was not copied');
+  if (related(original, 'project') && !project)
+    journal.note(item, 'todo', 'move it to its project, which was not copied');
   return copy;
 };
 
