@@ -37,6 +37,11 @@ export const syncTags = async (
   journal.note(item, 'changed', 'tags');
 };
 
+/** The target's resource for the source's, also one that could not be changed; undefined if there is none. */
+const use = (copies: Map<string, Resource>, original: Resource, copy: Resource | undefined): void => {
+  if (copy) copies.set(original.id, copy);
+};
+
 const copyPools = async ({ source, target, journal, from, into, pools, needs }: Import): Promise<void> => {
   const existingResources = await target.all(`/organizations/${into}/agent-pools`);
   for (const pool of needed(await source.allIfAny(`/organizations/${from}/agent-pools`), needs, 'pools')) {
@@ -48,9 +53,8 @@ const copyPools = async ({ source, target, journal, from, into, pools, needs }: 
         attributes: { name: nameOf(pool) },
       }),
     );
-    if (!copy) continue;
-    pools.set(pool.id, copy);
-    if (!existing) journal.note(item, 'todo', 'connect agents to this pool');
+    use(pools, pool, copy ?? existing);
+    if (copy && !existing) journal.note(item, 'todo', 'connect agents to this pool');
   }
 };
 
@@ -84,10 +88,9 @@ const copyProjects = async (work: Import): Promise<void> => {
   const { source, target, journal, from, into, projects, needs } = work;
   const existingResources = await target.all(`/organizations/${into}/projects`);
   for (const project of needed(await source.all(`/organizations/${from}/projects`), needs, 'projects')) {
-    const copy = await journal.attempt(`project ${nameOf(project)}`, () =>
-      copyProject(work, project, named(existingResources, nameOf(project))),
-    );
-    if (copy) projects.set(project.id, copy);
+    const existing = named(existingResources, nameOf(project));
+    const copy = await journal.attempt(`project ${nameOf(project)}`, () => copyProject(work, project, existing));
+    use(projects, project, copy ?? existing);
   }
 };
 
@@ -106,7 +109,7 @@ const copyTeams = async ({ source, target, journal, from, into, teams, needs }: 
     const item = `team ${nameOf(team)}`;
     const existing = named(existingResources, nameOf(team));
     if (nameOf(team) === 'owners') {
-      if (existing) teams.set(team.id, existing);
+      use(teams, team, existing);
       continue;
     }
     const copy = await journal.attempt(item, () =>
@@ -118,7 +121,7 @@ const copyTeams = async ({ source, target, journal, from, into, teams, needs }: 
         },
       }),
     );
-    if (copy) teams.set(team.id, copy);
+    use(teams, team, copy ?? existing);
     if (copy && !existing) journal.note(item, 'todo', 'invite the members');
   }
 };
@@ -138,7 +141,7 @@ const copyTasks = async (work: Import): Promise<void> => {
         ...(key === undefined ? {} : { initial: { 'hmac-key': key } }),
       });
     });
-    if (copy) tasks.set(task.id, copy);
+    use(tasks, task, copy ?? existing);
     if (copy && !existing) journal.note(`key of ${item}`, 'todo', 'set the HMAC key if the task has one');
   }
 };
