@@ -321,12 +321,17 @@ it('an import ignores entries that are not resources in the responses of its sou
   });
   await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
   const from = `127.0.0.1:${(source.address() as AddressInfo).port}`;
-  signIn({ [from]: 'theirs' });
+  signIn({ [from]: 'theirs', 'tfe.example.test': 'theirs' });
   const { name } = await limited({});
   const { code, out, err } = await stepform(
     ...['import', '--from', `http://${from}`, '--organization', 'odd', '--into', name],
   );
   source.close();
+  const words = ['import', '--from', 'http://tfe.example.test', '--organization', 'odd', '--into', name];
+  const plain = await stepform(...words);
+  expect(plain).toMatchObject({ code: 2, err: expect.stringMatching(/^✗ --from: Your token would be sent to http:/) });
+  const allowed = await stepformWith({ STEPFORM_PLAIN_HTTP_HOSTS: 'tfe.example.test' }, ...words);
+  expect(allowed).toMatchObject({ code: 1, err: expect.stringContaining('--from needs https') });
   expect({ code, out, err }).toEqual({
     code: 0,
     out: '+ project kept\n',

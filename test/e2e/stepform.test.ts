@@ -378,9 +378,16 @@ it.runIf(terminal)('stepform ignores input typed before a question, and takes no
 
 it.runIf(terminal)('Ctrl-C in a terminal cancels the run that the command started, after asking', async () => {
   const child = inTerminal('runs start --watch --auto-apply', 'slow');
-  whenItSays(child, 'Creating...', () => child.stdin.write('\x03'));
+  const ended = end(child);
+  await new Promise<void>((resolve) => whenItSays(child, 'Creating...', resolve));
+  const watcher = inTerminal('runs watch', 'slow');
+  whenItSays(watcher, 'Creating...', () => watcher.stdin.write('\x03'));
+  const left = await end(watcher);
+  expect(left).toMatchObject({ code: exit.interrupted, out: expect.stringContaining('The run continues.') });
+  expect(left.out).not.toContain('Cancel the run?');
   whenItSays(child, 'Cancel the run?', () => child.stdin.write('yes\r'));
-  const { code, out } = await end(child);
+  child.stdin.write('\x03');
+  const { code, out } = await ended;
   expect({ code, out }).toEqual({
     code: exit.canceled,
     out: expect.stringContaining('Cancel requested. Terraform is'),

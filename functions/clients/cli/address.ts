@@ -36,10 +36,11 @@ const urlOf = (text: string, from: string): URL => {
   throw wrongUsage(`${from} is "${text}", which is not a valid host or URL. Give a host such as stepform.example.com`);
 };
 
-const addressOf = (
+/** @param from where the text is from, for messages @throws {CommandError} */
+export const addressOf = (
   text: string,
   from: string,
-  { local, env }: { local: LocalPlatform | undefined; env: NodeJS.ProcessEnv },
+  { local, env = process.env }: Pick<Places, 'local' | 'env'>,
 ): Address => {
   const server = text === genericHost ? (local?.url ?? hostUrl()) : text;
   if (!server) {

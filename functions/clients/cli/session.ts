@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { ApiError, Client, type Resource } from '#clients/client/client.ts';
-import { type Address, findAddress, findToken } from './address.ts';
+import { type Address, addressOf, findAddress, findToken } from './address.ts';
 import { type CloudBlock, readCloudBlock } from './cloud-block.ts';
 import { CommandError, exit, wrongUsage } from './exit.ts';
 import { findLocalPlatform, type LocalPlatform } from './local-platform.ts';
@@ -71,10 +71,10 @@ export class Session {
     return findAddress({ option: this.#call.text('host'), block: this.#block.host, local: this.local });
   }
 
-  /** The platform at a host given as argument. */
-  at(host: string): Address {
+  /** The platform at a host given as argument. @throws {CommandError} */
+  at(host: string, from = '--host'): Address {
     trustOwnAuthority();
-    return findAddress({ option: host, block: undefined, local: this.local });
+    return addressOf(host, from, { local: this.local });
   }
 
   /** @throws {CommandError} without a platform or a token */

@@ -65,12 +65,15 @@ it('after "stepform login --terraform", terraform needs neither a certificate no
   const files = { 'main.tf': example, 'cloud.tf': cloud(`name = "${newName('generic')}"`).replace(host, genericHost) };
   const here = new Terraform({ files, token: null });
   const home = join(here.directory, 'home');
-  const stepform = (words: string[], input = '') =>
+  const stepform = (words: string[], input = '', address = platform.url) =>
     execFileSync(process.execPath, [command, ...words], {
       input,
       encoding: 'utf8',
-      env: { PATH: process.env.PATH, HOME: home, TFE_ADDRESS: platform.url },
+      env: { PATH: process.env.PATH, HOME: home, TFE_ADDRESS: address },
     });
+  const elsewhereUrl = 'http://127.0.0.1:9';
+  expect(stepform(['login', platform.url, '--json'], `${platform.token}\n`, elsewhereUrl)).toContain('"username"');
+  expect(stepform(['logout', platform.url], '', elsewhereUrl)).toContain('removed from this machine');
   expect(stepform(['login', '--terraform'], `${platform.token}\n`)).toContain(`hostname = "${genericHost}"`);
   // In any folder, also without a cloud block, for stepform too.
   const elsewhere = execFileSync(process.execPath, [command, 'whoami'], {

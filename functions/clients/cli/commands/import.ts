@@ -19,7 +19,7 @@ import { print, printJson, say } from '../terminal.ts';
 
 /** The token in the environment is for the target platform. */
 const sourceOf = (session: Session, host: string): Source => {
-  const address = { ...session.at(host), from: '--from' };
+  const address = session.at(host, '--from');
   return new Source(address.url, findToken(address, session.local).token);
 };
 

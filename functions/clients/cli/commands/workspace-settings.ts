@@ -125,13 +125,10 @@ const remove: Command = {
     const { name, 'resource-count': resources } = workspace.attributes;
     if (!call.flag('yes'))
       await confirmByName(`Delete workspace ${plain(name)} with its states, variables and runs?`, name);
-    const action = call.flag('force') ? '' : '/actions/safe-delete';
+    const path = `/workspaces/${workspace.id}`;
     try {
-      await session.client.call(
-        action ? 'POST' : 'DELETE',
-        `/workspaces/${workspace.id}${action}`,
-        action ? {} : undefined,
-      );
+      if (call.flag('force')) await session.client.call('DELETE', path);
+      else await session.client.call('POST', `${path}/actions/safe-delete`);
     } catch (error) {
       if (call.flag('force') || resources === 0) throw error;
       if (!(error instanceof ApiError) || error.status !== 409) throw error;
