@@ -25,18 +25,14 @@ const tpl = shortName('page');
 const dev = shortName('dev');
 let template: { id: string };
 let environment: { id: string };
-const values = coder
-  ? {
-      rich_parameter_values: [
-        { name: 'size', value: '12' },
-        { name: 'region', value: 'eu' },
-      ],
-    }
-  : {};
 
 beforeAll(async () => {
   template = await pushTemplate(tpl, { 'main.tf': main });
-  environment = await createEnvironment(template.id, dev, values);
+  const parameters = [
+    { name: 'size', value: '12' },
+    { name: 'region', value: 'eu' },
+  ];
+  environment = await createEnvironment(template.id, dev, coder ? { rich_parameter_values: parameters } : {});
 });
 
 const path = () => `/app/${organization}/environments/${environment.id}`;
@@ -67,15 +63,6 @@ it('an environment is stopped and started, with its log and a link to its run', 
   await page.getByText(/^environment \S+\/\S+$/).waitFor();
   await page.getByRole('main').getByRole('link', { name: 'Environments' }).waitFor();
   expect(await page.getByRole('button', { name: 'Start new run' }).count()).toBe(0);
-  await page.goto(`/app/${organization}/workspaces?search=${dev}`);
-  await page.getByText(/of environments and templates/).waitFor();
-  expect(await page.getByRole('list', { name: 'Workspaces' }).getByRole('listitem').count()).toBe(0);
-  await page.getByRole('button', { name: 'Show workspaces of environments' }).click();
-  await page
-    .getByRole('list', { name: 'Workspaces' })
-    .getByText(/^environment \S+\/\S+$/)
-    .first()
-    .waitFor();
   const parameters = await environmentsApi(
     'GET',
     `/workspacebuilds/${(await untilBuilt(environment.id)).id}/parameters`,
@@ -119,22 +106,19 @@ it('resources of an environment are cards with their metadata, sensitive values 
   await card.getByText('hunter2').waitFor();
 });
 
-it('the workspaces of environments are listed on request', async () => {
+it('the workspaces of environments are listed on request, and an environment is found by name with the keyboard', async () => {
   const { attributes } = await client.createWorkspace(organization, newName('own'));
   const page = await visit(`/app/${organization}/workspaces`);
   const rows = page.getByRole('list', { name: 'Workspaces' });
-  const managed = rows.getByText(new RegExp(`-${dev}-[0-9a-f]{8}$`));
+  const managed = rows.getByRole('listitem').filter({ hasText: new RegExp(`-${dev}-[0-9a-f]{8}`) });
   await rows.getByText(attributes.name, { exact: true }).waitFor();
+  await page.getByText(/of environments and templates/).waitFor();
+  expect(await managed.count()).toBe(0);
   await page.getByRole('button', { name: 'Show workspaces of environments' }).click();
-  await managed.waitFor();
+  await managed.getByText(/^environment \S+\/\S+$/).waitFor();
   await page.getByRole('button', { name: 'Hide workspaces of environments' }).click();
   await managed.waitFor({ state: 'detached' });
   await rows.getByText(attributes.name, { exact: true }).waitFor();
-});
-
-it('an environment is found by name with the keyboard', async () => {
-  const page = await visit(`/app/${organization}/workspaces`);
-  await page.getByRole('navigation', { name: 'Organization' }).getByRole('link', { name: 'Environments' }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('dialog').getByRole('combobox').fill(dev);
   await page.getByRole('option', { name: `${dev} environment` }).waitFor();
@@ -163,32 +147,14 @@ it('an environment gets a schedule for start and stop', async () => {
   });
 });
 
-it('a version is promoted, an environment updated to it, and deleted', async () => {
-  await pushVersion({ 'main.tf': `${main}# changed\n` }, 'v2', template.id);
-  const page = await visit(`/app/${organization}/templates`);
-  await page.getByRole('link', { name: tpl }).click();
-  await page.getByRole('button', { name: 'Promote v2' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Promote version' }).click();
-  await page.getByRole('button', { name: 'Promote v1' }).waitFor();
-  await page.goto(path());
-  await page.getByText('outdated', { exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Update', exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Update environment' }).click();
-  // It stops, and starts again.
-  await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached', timeout: 100_000 });
-  await seesStatus(page, 'running', 60_000);
-  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+it('a template lists its environments, which are created, updated to a promoted version and deleted; then it is deleted', async () => {
+  const tpl = shortName('tpl');
+  const template = await pushTemplate(tpl, { 'main.tf': withoutProvider });
+  const at = `/app/${organization}/templates/${template.id}`;
+  const page = await visit(at);
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel(`Type ${dev} to confirm`).fill(dev);
-  await dialog.getByRole('button', { name: 'Delete environment' }).click();
-  await seesStatus(page, 'deleted');
-}, 300_000);
-
-it('an environment is created from a template, and its build can be canceled until it has ended', async () => {
-  const page = await visit(`/app/${organization}/templates/${template.id}`);
   const name = shortName('new');
   await page.getByRole('button', { name: 'Create environment' }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('not a name');
   await dialog.getByRole('button', { name: 'Create environment' }).click();
   await dialog.getByRole('alert').waitFor();
@@ -198,16 +164,23 @@ it('an environment is created from a template, and its build can be canceled unt
   await page.getByRole('button', { name: 'Cancel build' }).waitFor();
   await seesStatus(page, 'running');
   await page.getByRole('button', { name: 'Cancel build' }).waitFor({ state: 'detached' });
-});
 
-it('a template lists its environments, is changed, and deleted without any', async () => {
-  const name = newName('tpl').slice(0, 30);
-  const { id } = await pushTemplate(name, { 'main.tf': withoutProvider });
-  const made = await createEnvironment(id, shortName('in'));
-  const page = await visit(`/app/${organization}/templates/${id}`);
-  await page.getByRole('list', { name: 'Environments' }).getByRole('link', { name: made.name }).waitFor();
+  await pushVersion({ 'main.tf': `${withoutProvider}# changed\n` }, 'v2', template.id);
+  await page.goto(`/app/${organization}/templates`);
+  await page.getByRole('link', { name: tpl }).click();
+  await page.getByRole('button', { name: 'Promote v2' }).click();
+  await dialog.getByRole('button', { name: 'Promote version' }).click();
+  await page.getByRole('button', { name: 'Promote v1' }).waitFor();
+  await page.getByRole('list', { name: 'Environments' }).getByRole('link', { name }).click();
+  await page.getByText('outdated', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Update', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Update environment' }).click();
+  // It stops, and starts again.
+  await page.getByText('outdated', { exact: true }).waitFor({ state: 'detached', timeout: 100_000 });
+  await seesStatus(page, 'running', 60_000);
+
+  await page.goto(at);
   await page.getByRole('button', { name: 'Change', exact: true }).click();
-  const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Display name').fill('For trials');
   await dialog.getByLabel('Stop after').fill('soon');
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -223,24 +196,25 @@ it('a template lists its environments, is changed, and deleted without any', asy
   await dialog.getByRole('button', { name: 'Delete template' }).click();
   await dialog.getByText('All workspaces must be deleted before a template can be removed.').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await environmentsApi('POST', `/workspaces/${made.id}/builds`, { transition: 'delete' });
-  await page.getByText('No environments of this template').waitFor({ timeout: 60_000 });
+
+  await page.getByRole('list', { name: 'Environments' }).getByRole('link', { name }).click();
+  await page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await dialog.getByLabel(`Type ${name} to confirm`).fill(name);
+  await dialog.getByRole('button', { name: 'Delete environment' }).click();
+  await seesStatus(page, 'deleted');
+  await page.goto(at);
+  await page.getByText('No environments of this template').waitFor();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await dialog.getByRole('button', { name: 'Delete template' }).click();
   await page.getByRole('heading', { name: 'Templates' }).waitFor();
   await expect.poll(() => page.getByText('For trials').count()).toBe(0);
-});
+}, 300_000);
 
 it('every environment view is accessible on every screen', async () => {
-  const { id } = await createEnvironment(template.id, shortName('seen'), values);
   const views = {
     environments: { path: `/app/${organization}/environments`, ready: 'last built' },
-    environment: { path: `/app/${organization}/environments/${id}`, ready: 'Creation complete' },
-    'its schedule': {
-      path: `/app/${organization}/environments/${id}`,
-      ready: 'Creation complete',
-      open: 'Change schedule',
-    },
+    environment: { path: path(), ready: 'Creation complete' },
+    'its schedule': { path: path(), ready: 'Creation complete', open: 'Change schedule' },
     templates: { path: `/app/${organization}/templates`, ready: tpl },
     template: { path: `/app/${organization}/templates/${template.id}`, ready: 'active', open: 'Create environment' },
   };
