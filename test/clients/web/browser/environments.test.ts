@@ -14,7 +14,7 @@ import { openView, picture } from './support/views.ts';
 
 /** Templates and environments on the page, for their authors and users. */
 
-/** Without Coder's provider on the machine, a variable replaces the provider's count. */
+/** A build with Coder's provider takes four times as long: a variable replaces its count. */
 const withoutProvider = `
 variable "start_count" { default = 1 }
 resource "terraform_data" "home" { input = "kept" }
@@ -28,45 +28,31 @@ let environment: { id: string };
 
 beforeAll(async () => {
   template = await pushTemplate(tpl, { 'main.tf': main });
-  const parameters = [
-    { name: 'size', value: '12' },
-    { name: 'region', value: 'eu' },
-  ];
-  environment = await createEnvironment(template.id, dev, coder ? { rich_parameter_values: parameters } : {});
 });
 
 const path = () => `/app/${organization}/environments/${environment.id}`;
 
-it('an environment is stopped and started, with its log and a link to its run', async () => {
-  const page = await visit(`/app/${organization}/environments`);
-  await page.getByRole('link', { name: dev }).click();
-  await seesStatus(page, 'running');
-  await expect.poll(() => page.title()).toBe(`running: ${dev} · stepform`);
-  await page.getByRole('button', { name: 'Stop', exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Stop environment' }).click();
-  await seesStatus(page, 'stopped');
-  await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
-  await page.getByRole('button', { name: 'Start', exact: true }).click();
+it('an environment is created from a template, and its build can be canceled until it has ended', async () => {
+  const page = await visit(`/app/${organization}/templates/${template.id}`);
+  await page.getByRole('button', { name: 'Create environment' }).click();
   const dialog = page.getByRole('dialog');
   if (coder) {
-    expect(await dialog.getByLabel('region').getAttribute('readonly')).not.toBe(null);
+    await dialog.getByLabel('Preset').selectOption('none');
     await dialog.getByLabel('size').fill('20');
   }
-  await dialog.getByRole('button', { name: 'Start environment' }).click();
+  await dialog.getByLabel('Name', { exact: true }).fill('not a name');
+  await dialog.getByRole('button', { name: 'Create environment' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Name', { exact: true }).fill(dev);
+  await dialog.getByRole('button', { name: 'Create environment' }).click();
+  await page.getByRole('heading', { name: dev }).waitFor();
+  environment = { id: new URL(page.url()).pathname.split('/').pop() ?? '' };
+  await page.getByRole('button', { name: 'Cancel build' }).waitFor();
   await seesStatus(page, 'running');
-  await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
+  await page.getByRole('button', { name: 'Cancel build' }).waitFor({ state: 'detached' });
   if (coder) await page.getByRole('region', { name: 'Parameters' }).getByText('20', { exact: true }).waitFor();
-  await page.getByRole('link', { name: 'View run' }).click();
-  await seesStatus(page, 'Applied');
-  // Its workspace names the environment that it belongs to.
-  await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
-  await page.getByText(/^environment \S+\/\S+$/).waitFor();
-  await page.getByRole('main').getByRole('link', { name: 'Environments' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Start new run' }).count()).toBe(0);
-  const parameters = await environmentsApi(
-    'GET',
-    `/workspacebuilds/${(await untilBuilt(environment.id)).id}/parameters`,
-  );
+  const { id } = await untilBuilt(environment.id);
+  const parameters = await environmentsApi('GET', `/workspacebuilds/${id}/parameters`);
   if (coder) expect(parameters).toContainEqual({ name: 'size', value: '20' });
 });
 
@@ -75,10 +61,12 @@ it('an invalid parameter is rejected before anything is stopped', async () => {
   const before = await untilBuilt(environment.id);
   const page = await visit(path());
   await page.getByRole('button', { name: 'Restart' }).click();
-  const size = page.getByRole('dialog').getByLabel('size');
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.getByLabel('region').getAttribute('readonly')).not.toBe(null);
+  const size = dialog.getByLabel('size');
   // The value was 20 and can only increase.
   await size.fill('5');
-  await page.getByRole('dialog').getByRole('button', { name: 'Restart environment' }).click();
+  await dialog.getByRole('button', { name: 'Restart environment' }).click();
   expect(await size.evaluate((input) => (input as HTMLInputElement).validity.rangeUnderflow)).toBe(true);
   expect((await untilBuilt(environment.id)).build_number).toBe(before.build_number);
 });
@@ -147,23 +135,31 @@ it('an environment gets a schedule for start and stop', async () => {
   });
 });
 
-it('a template lists its environments, which are created, updated to a promoted version and deleted; then it is deleted', async () => {
-  const tpl = shortName('tpl');
+it('an environment is stopped, started, updated to a promoted version and deleted, and then its template', async () => {
+  const [tpl, name] = [shortName('tpl'), shortName('new')];
   const template = await pushTemplate(tpl, { 'main.tf': withoutProvider });
+  await createEnvironment(template.id, name);
   const at = `/app/${organization}/templates/${template.id}`;
-  const page = await visit(at);
+  const page = await visit(`/app/${organization}/environments`);
   const dialog = page.getByRole('dialog');
-  const name = shortName('new');
-  await page.getByRole('button', { name: 'Create environment' }).click();
-  await dialog.getByLabel('Name', { exact: true }).fill('not a name');
-  await dialog.getByRole('button', { name: 'Create environment' }).click();
-  await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Name', { exact: true }).fill(name);
-  await dialog.getByRole('button', { name: 'Create environment' }).click();
-  await page.getByRole('heading', { name }).waitFor();
-  await page.getByRole('button', { name: 'Cancel build' }).waitFor();
+  await page.getByRole('link', { name }).click();
   await seesStatus(page, 'running');
-  await page.getByRole('button', { name: 'Cancel build' }).waitFor({ state: 'detached' });
+  await expect.poll(() => page.title()).toBe(`running: ${name} · stepform`);
+  await page.getByRole('button', { name: 'Stop', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Stop environment' }).click();
+  await seesStatus(page, 'stopped');
+  await page.getByLabel('Log of build 2').getByText('Destruction complete').waitFor();
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await dialog.getByRole('button', { name: 'Start environment' }).click();
+  await seesStatus(page, 'running');
+  await page.getByLabel('Log of build 3').getByText('Creation complete').first().waitFor();
+  await page.getByRole('link', { name: 'View run' }).click();
+  await seesStatus(page, 'Applied');
+  // Its workspace names the environment that it belongs to.
+  await page.getByRole('navigation', { name: 'You are here' }).getByRole('link').last().click();
+  await page.getByText(/^environment \S+\/\S+$/).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Environments' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Start new run' }).count()).toBe(0);
 
   await pushVersion({ 'main.tf': `${withoutProvider}# changed\n` }, 'v2', template.id);
   await page.goto(`/app/${organization}/templates`);
@@ -216,13 +212,18 @@ it('every environment view is accessible on every screen', async () => {
     environment: { path: path(), ready: 'Creation complete' },
     'its schedule': { path: path(), ready: 'Creation complete', open: 'Change schedule' },
     templates: { path: `/app/${organization}/templates`, ready: tpl },
-    template: { path: `/app/${organization}/templates/${template.id}`, ready: 'active', open: 'Create environment' },
+    template: { path: `/app/${organization}/templates/${template.id}`, ready: 'active' },
+    'new environment': {
+      path: `/app/${organization}/templates/${template.id}`,
+      ready: 'active',
+      open: 'Create environment',
+    },
   };
   const page = await visit('/');
   const wrong: string[] = [];
   for (const [name, view] of Object.entries(views)) {
     await openView(page, view);
-    wrong.push(...(await wrongWith(page, name)));
+    wrong.push(...(await wrongWith(page, name, 'open' in view)));
     if (process.env.SCREENSHOTS) await picture(page, process.env.SCREENSHOTS, name);
   }
   expect(wrong).toEqual([]);
