@@ -84,6 +84,7 @@ for (const [level, screen] of [
     await click(page, place, 4, 500);
     await untilVisible(page, confirm);
     expect(areApart(place, await boxOf(confirm))).toBe(true);
+    await untilVisible(page, page.getByText('overridden', { exact: true }).first());
     await click(page, place, 4, 1_500);
     const { attributes } = await client.run(run.id);
     expect(attributes.actions['is-confirmable']).toBe(true);
