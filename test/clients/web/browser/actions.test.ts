@@ -1,12 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
 import {
   newName,
   newWorkspace,
+  type Resource,
   resources,
   startRun,
   untilConfirmable,
-  untilFinal,
   untilStatus,
 } from '#test/e2e/support/world.ts';
 import { newMember } from './support/operator.ts';
@@ -14,13 +14,52 @@ import { client, newPage, organization, platform, runPath, seesStatus, signIn, v
 
 /** The page offers exactly the permitted actions, and each takes effect. */
 
-const waiting = async (files: Record<string, string> = { 'main.tf': resources(['a']) }) => {
-  const workspace = await newWorkspace();
-  const run = await untilConfirmable(await startRun(workspace, files, { message: 'Change something' }));
-  return { workspace, run, path: runPath(workspace.attributes.name, run.id) };
+const files = { 'main.tf': resources(['a', 'b']) };
+let workspace: Resource;
+let current: Resource | undefined;
+
+beforeAll(async () => {
+  workspace = await newWorkspace();
+});
+
+/** The run that waits for a decision in the tests' workspace; a new one if a test has decided it. */
+const waiting = async (): Promise<{ run: Resource; path: string }> => {
+  if (!current || !(await client.run(current.id)).attributes.actions['is-confirmable'])
+    current = await untilConfirmable(await startRun(workspace, files, { message: 'Change something' }));
+  return { run: current, path: runPath(workspace.attributes.name, current.id) };
 };
 
 describe('a run that waits for a decision', () => {
+  it('is seen by a user with read access, without a button that would be refused', async () => {
+    const { path } = await waiting();
+    operate(platform);
+    const page = await visit(path, { token: await newMember(organization, 'read') });
+    await page.getByText('Waiting for confirmation by someone with apply permission').waitFor();
+    for (const name of ['Confirm & Apply', 'Discard', 'Cancel Run', 'Comment']) {
+      expect(await page.getByRole('button', { name }).count(), name).toBe(0);
+    }
+    await page.goto(path.replace(/\/runs.*/, ''));
+    await page.getByRole('heading', { name: workspace.attributes.name }).waitFor();
+    for (const name of ['Start new run', 'Lock', 'Delete workspace']) {
+      expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
+    }
+    await page.getByRole('link', { name: 'Variables' }).click();
+    await page.getByText('No variables yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Add variable' }).count()).toBe(0);
+  });
+
+  it('holds back another run, which can be moved to the front', async () => {
+    const { run } = await waiting();
+    const next = await client.createRun(workspace.id, { message: 'In a hurry' });
+    const page = await visit(runPath(workspace.attributes.name, next.id));
+    await page.getByText('Waiting for Change something: Needs Confirmation').waitFor();
+    await page.getByRole('button', { name: 'Run this now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Run this now' }).click();
+    await seesStatus(page, 'Needs Confirmation');
+    expect((await client.run(run.id)).attributes.status).toBe('discarded');
+    current = next;
+  });
+
   it('is discarded, and shows by whom and why', async () => {
     const { run, path } = await waiting();
     const page = await visit(path);
@@ -30,35 +69,6 @@ describe('a run that waits for a decision', () => {
     await page.getByText('Not today').waitFor();
     expect((await client.run(run.id)).attributes.status).toBe('discarded');
     await page.getByLabel('Actions').waitFor({ state: 'detached' });
-  });
-
-  it('is confirmed from the keyboard alone', async () => {
-    const { path } = await waiting();
-    const page = await visit(path);
-    await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
-    await page.getByLabel('Comment', { exact: true }).focus();
-    await page.keyboard.press('Tab');
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Confirm & Apply');
-    await page.locator('button.settling').first().waitFor({ state: 'detached' });
-    await page.keyboard.press('Enter');
-    await seesStatus(page, 'Applied');
-  });
-
-  it('asks again before it destroys', async () => {
-    const workspace = await newWorkspace();
-    const first = await startRun(workspace, { 'main.tf': resources(['a', 'b']) }, { 'auto-apply': true });
-    await untilFinal(first);
-    const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
-    const page = await visit(runPath(workspace.attributes.name, run.id));
-    await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-    await page.getByRole('dialog').getByText('This destroys 2 resources').waitFor();
-    await page.keyboard.press('Escape');
-    // Its button has the same name as that of the run.
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect((await client.run(run.id)).attributes.status).toBe('planned');
-    await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Confirm & Apply' }).click();
-    await seesStatus(page, 'Applied');
   });
 
   it('explains the conflict when another request was first', async () => {
@@ -74,46 +84,48 @@ describe('a run that waits for a decision', () => {
     await page.unroute('**/api/v2/runs/run-*include=*');
   });
 
-  it('shows another user’s decision within a second', async () => {
-    const { run, path } = await waiting();
+  it('is confirmed from the keyboard alone', async () => {
+    const { path } = await waiting();
     const page = await visit(path);
-    await seesStatus(page, 'Needs Confirmation');
+    await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
+    await page.getByLabel('Comment', { exact: true }).focus();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Confirm & Apply');
+    await page.locator('button.settling').first().waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await seesStatus(page, 'Applied');
+  });
+
+  // The resources are those that the test before has created.
+  it('asks again before it destroys', async () => {
+    const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
+    const page = await visit(runPath(workspace.attributes.name, run.id));
+    await page.getByRole('button', { name: 'Confirm & Apply' }).click();
+    await page.getByRole('dialog').getByText('This destroys 2 resources').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect((await client.run(run.id)).attributes.status).toBe('planned');
     await client.act(run.id, 'discard');
-    await untilFinal(run);
-    await seesStatus(page, 'Discarded');
   });
 });
 
-describe('a run in progress', () => {
-  it('is canceled', async () => {
-    const workspace = await newWorkspace({ 'auto-apply': true });
-    const run = await startRun(workspace, { 'main.tf': resources(['a'], 600) });
-    await untilStatus(run, 'applying');
-    const page = await visit(runPath(workspace.attributes.name, run.id));
-    await page.getByRole('button', { name: 'Cancel Run' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('Terraform stops as it does on Ctrl-C').waitFor();
-    await dialog.getByLabel('Comment').fill('Wrong account');
-    await dialog.getByRole('button', { name: 'Cancel Run' }).click();
-    await page
-      .getByText('Cancel requested')
-      .or(page.locator('.status', { hasText: 'Canceled' }))
-      .first()
-      .waitFor();
-    await seesStatus(page, 'Canceled');
-    await page.getByText('Wrong account').waitFor();
-  });
-
-  it('that waits for another run shows it, and can be moved to the front', async () => {
-    const { workspace, run } = await waiting();
-    const next = await client.createRun(workspace.id, { message: 'In a hurry' });
-    const page = await visit(runPath(workspace.attributes.name, next.id));
-    await page.getByText('Waiting for Change something: Needs Confirmation').waitFor();
-    await page.getByRole('button', { name: 'Run this now' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Run this now' }).click();
-    await seesStatus(page, 'Needs Confirmation');
-    expect((await client.run(run.id)).attributes.status).toBe('discarded');
-  });
+it('a run in progress is canceled', async () => {
+  const workspace = await newWorkspace({ 'auto-apply': true });
+  const run = await startRun(workspace, { 'main.tf': resources(['a'], 600) });
+  await untilStatus(run, 'applying');
+  const page = await visit(runPath(workspace.attributes.name, run.id));
+  await page.getByRole('button', { name: 'Cancel Run' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Terraform stops as it does on Ctrl-C').waitFor();
+  await dialog.getByLabel('Comment').fill('Wrong account');
+  await dialog.getByRole('button', { name: 'Cancel Run' }).click();
+  await page
+    .getByText('Cancel requested')
+    .or(page.locator('.status', { hasText: 'Canceled' }))
+    .first()
+    .waitFor();
+  await seesStatus(page, 'Canceled');
+  await page.getByText('Wrong account').waitFor();
 });
 
 describe('a workspace', () => {
@@ -131,9 +143,7 @@ describe('a workspace', () => {
   });
 
   it('announces its destruction within a day, and postpones it', async () => {
-    const workspace = await newWorkspace();
     const { attributes, id } = workspace;
-    await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true }));
     const at = Date.parse('2030-01-01T10:00:00.000Z');
     const scheduled = { 'auto-destroy-at': new Date(at).toISOString() };
     await client.call('PATCH', `/workspaces/${id}`, { data: { type: 'workspaces', attributes: scheduled } });
@@ -141,7 +151,7 @@ describe('a workspace', () => {
     await page.clock.install({ time: at - 2 * 3_600_000 });
     await page.goto(`/app/${organization}/workspaces/${attributes.name}`);
     await signIn(page);
-    await page.getByText('1 resource will be destroyed automatically').waitFor();
+    await page.getByText('2 resources will be destroyed automatically').waitFor();
     await page.getByRole('button', { name: 'Postpone by a day' }).click();
     const timeOf = async () => Date.parse((await client.get(`/workspaces/${id}`)).attributes['auto-destroy-at']);
     await expect.poll(timeOf).toBe(at + 24 * 3_600_000);
@@ -177,25 +187,5 @@ describe('a workspace', () => {
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Workspaces' }).waitFor();
     await expect.poll(() => page.getByText(renamed).count()).toBe(0);
-  });
-});
-
-describe('a user with read access', () => {
-  it('sees everything, and no button that would be refused', async () => {
-    const { workspace, path } = await waiting();
-    operate(platform);
-    const page = await visit(path, { token: await newMember(organization, 'read') });
-    await page.getByText('Waiting for confirmation by someone with apply permission').waitFor();
-    for (const name of ['Confirm & Apply', 'Discard', 'Cancel Run', 'Comment']) {
-      expect(await page.getByRole('button', { name }).count(), name).toBe(0);
-    }
-    await page.goto(path.replace(/\/runs.*/, ''));
-    await page.getByRole('heading', { name: workspace.attributes.name }).waitFor();
-    for (const name of ['Start new run', 'Lock', 'Delete workspace']) {
-      expect(await page.getByRole('button', { name, exact: true }).count(), name).toBe(0);
-    }
-    await page.getByRole('link', { name: 'Variables' }).click();
-    await page.getByText('No variables yet').waitFor();
-    expect(await page.getByRole('button', { name: 'Add variable' }).count()).toBe(0);
   });
 });

@@ -1,18 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
-import { packFiles } from '#clients/cli/archive.ts';
 import { operate } from '#test/e2e/support/operator.ts';
-import {
-  newName,
-  newWorkspace,
-  type Resource,
-  resources,
-  startRun,
-  untilConfirmable,
-  untilFinal,
-} from '#test/e2e/support/world.ts';
+import { newWorkspace, type Resource, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { type Change, planOf } from '#test/resources/costs/support.ts';
 import { estimate } from './support/operator.ts';
-import { client, platform, runPath, visit } from './support/reader.ts';
+import { platform, runPath, visit } from './support/reader.ts';
 
 let workspace: Resource;
 let run: Resource;
@@ -67,35 +58,4 @@ it('an estimate that failed shows the reason', async () => {
   const panel = page.locator('details', { has: page.getByRole('heading', { name: 'Cost estimate' }) });
   await panel.getByText('failed', { exact: true }).click();
   await panel.getByText('The JSON plan is not an object.').waitFor();
-});
-
-it('the overview sums up estimated costs of applied runs by day', async () => {
-  const home = newName('costs');
-  await client.create('/organizations', 'organizations', { name: home, email: 'costs@localhost' });
-  const gateway: Change = { type: 'aws_nat_gateway', name: 'way_out', before: {}, after: {} };
-  const cluster: Change = { type: 'aws_eks_cluster', name: 'apps', after: {} };
-  for (const [name, changes] of [
-    ['network', [gateway]],
-    ['apps', [gateway, cluster]],
-  ] as const) {
-    const place = await client.createWorkspace(home, name);
-    const version = await client.upload(place.id, await packFiles({ 'main.tf': resources(['a']) }));
-    const planned = await untilConfirmable(await client.createRun(place.id, {}, version.id));
-    await estimate(planned.id, planOf([...changes]));
-    await client.act(planned.id, 'apply');
-    await untilFinal(planned);
-  }
-  const page = await visit(`/app/${home}/overview`);
-  const trend = page.locator('figure', { hasText: 'Estimated cost per month' });
-  // 2 × 32.85 and 73.
-  await trend.locator('figcaption').getByText('$138.70').waitFor();
-  expect(await trend.locator('polyline').getAttribute('points')).toMatch(/^\S+( \S+){13}$/);
-  await trend.getByText('As a table').click();
-  const days = await trend.getByRole('row').allInnerTexts();
-  // The gateways existed before the cluster.
-  expect([days.length, days.at(-1), days.at(-2)]).toEqual([
-    15,
-    expect.stringContaining('$138.70'),
-    expect.stringContaining('$65.70'),
-  ]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { newName, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
-import { client, newPage, organization, signIn, visit } from './support/reader.ts';
+import { client, organization, visit } from './support/reader.ts';
 
 /** Queries over all workspaces, on the page. */
 
@@ -78,9 +78,7 @@ it('a query is filtered, sorted, saved as a view and exported', async () => {
   await page.getByRole('region', { name: 'Resources' }).waitFor();
   await page.getByLabel('Saved views').selectOption(common);
   await expect.poll(() => table.getByRole('link').allInnerTexts()).toEqual(names.toReversed());
-  const phone = await newPage({ viewport: { width: 390, height: 844 } });
-  await phone.goto(page.url());
-  await signIn(phone);
+  const phone = await visit(page.url(), { viewport: { width: 390, height: 844 } });
   await phone.getByText('3 rows').waitFor();
   if (folder) await phone.screenshot({ path: `${folder}/explorer-phone.png` });
   expect(await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { newName, newWorkspace, startRun, untilFinal } from '#test/e2e/support/world.ts';
+import { newName, newWorkspace, planJson, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { client, organization, visit } from './support/reader.ts';
 
@@ -55,7 +55,6 @@ it('a pasted file is previewed and imported for new runs', async () => {
   expect(await line('db_password').innerText()).not.toContain('hunter22');
   await line('left_out').getByRole('checkbox', { name: 'left_out', exact: true }).uncheck();
   expect(await wrongWith(page, 'import of variables')).toEqual([]);
-  await page.setViewportSize({ width: 1280, height: 900 });
   await dialog.getByRole('button', { name: 'Import 6 variables' }).click();
   await dialog.waitFor({ state: 'detached' });
   await page
@@ -68,10 +67,9 @@ it('a pasted file is previewed and imported for new runs', async () => {
     .waitFor();
   expect(await page.getByText('left_out').count()).toBe(0);
 
-  const run = await untilFinal(await startRun(workspace, { 'main.tf': configuration }, { 'auto-apply': true }));
-  expect(run.attributes).toMatchObject({ status: 'applied' });
-  const outputs = await client.list(`/workspaces/${workspace.id}/current-state-version-outputs`);
-  expect(JSON.parse(outputs[0]?.attributes.value)).toEqual([
+  const run = await untilFinal(await startRun(workspace, { 'main.tf': configuration }, { 'plan-only': true }));
+  const { planned_values: planned } = await planJson(run);
+  expect(JSON.parse(planned.outputs.all.value)).toEqual([
     'eu-central-1',
     ['a', 'b'],
     3,

@@ -28,6 +28,8 @@ it('the palette goes to a workspace, its tabs and a run by name without a mouse'
   await page.keyboard.press('?');
   await dialog.getByText('Next entry of a list').waitFor();
   await page.keyboard.press('Escape');
+  // The run does not have to start.
+  await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
   const run = await startRun(workspace, { 'main.tf': resources(['a']) });
   await page.keyboard.press('Control+k');
   await field.fill(run.id);

@@ -64,11 +64,6 @@ describe('a log of 100,000 lines', () => {
     await page.getByText('Last 524.3 KB of 7.3 MB').waitFor();
     await page.getByLabel('Line 3580 from the end').waitFor();
     await expect.poll(() => counted.read).toBe(4 * part);
-
-    const search = page.getByLabel('Search the output of the plan');
-    await search.fill('line 54321 of');
-    await page.locator('.line.aimed', { hasText: 'line 54321 of a long log' }).waitFor();
-    await page.locator('.log-bar').getByText('100,000 lines').waitFor();
   });
 
   it('of a failed plan opens at its error, without the lines before', async () => {
@@ -89,7 +84,7 @@ describe('a log of 100,000 lines', () => {
     await page.locator('.line.aimed', { hasText: 'Error: No such reference' }).waitFor();
   });
 
-  it('is searched from its beginning to its end, even before anything was read', async () => {
+  it('is searched, even before anything was read, scrolled and folded without freezing, with few rows rendered', async () => {
     const page = await visit('/');
     const typed = Promise.withResolvers<void>();
     await page.route(/\/logs\//, async (request) => {
@@ -98,18 +93,13 @@ describe('a log of 100,000 lines', () => {
     });
     await page.goto(path);
     await page.getByRole('button', { name: 'Output', exact: true }).click();
-    await page.getByLabel('Search the output of the plan').fill('line 99999 of');
-    typed.resolve();
-    await page.locator('.line.aimed', { hasText: 'line 99999 of a long log' }).waitFor();
-  });
-
-  it('is searched, scrolled and folded without freezing, with few rows rendered', async () => {
-    const page = await visit(path);
-    await page.getByRole('button', { name: 'Output', exact: true }).click();
     const search = page.getByLabel('Search the output of the plan');
     const found = await waitAfter(
       page,
-      () => search.fill('line 99999 of'),
+      async () => {
+        await search.fill('line 99999 of');
+        typed.resolve();
+      },
       () => document.querySelector('.line.aimed') !== null,
     );
     expect(found).toBeLessThan(60_000);
@@ -136,10 +126,10 @@ describe('a log of 100,000 lines', () => {
   });
 
   it('can be linked to by line, from its beginning and from its end', async () => {
-    const page = await visit(`${path}#plan-54321`);
-    await page.locator('.line.aimed', { hasText: 'line 54321 of' }).waitFor();
-    await page.getByLabel('Line 54320', { exact: true }).click();
-    await page.waitForURL(/#plan-54320$/);
+    const page = await visit(`${path}#plan-5432`);
+    await page.locator('.line.aimed', { hasText: 'line 5432 of' }).waitFor();
+    await page.getByLabel('Line 5431', { exact: true }).click();
+    await page.waitForURL(/#plan-5431$/);
     const other = await visit(`${path}#plan--5000`);
     await other.locator('.line.aimed', { hasText: 'line 95001 of' }).waitFor();
     await other.getByText('Last 524.3 KB of 7.3 MB').waitFor();
@@ -239,17 +229,17 @@ describe('more than a page of workspaces', () => {
   it('are all listed, searched and filtered', async () => {
     const home = newName('many');
     await client.create('/organizations', 'organizations', { name: home, email: 'many@localhost' });
-    const names = Array.from({ length: 230 }, (_, i) => `service-${i}-${i % 3 ? 'staging' : 'production'}`);
+    const names = Array.from({ length: 110 }, (_, i) => `service-${i}-${i % 3 ? 'staging' : 'production'}`);
     for (let i = 0; i < names.length; i += 10) {
       await Promise.all(names.slice(i, i + 10).map((name) => client.createWorkspace(home, name)));
     }
     const page = await visit(`/app/${home}/workspaces`);
-    await page.getByRole('button', { name: 'Idle 230' }).waitFor();
+    await page.getByRole('button', { name: 'Idle 110' }).waitFor();
     // Rows are added as the user scrolls.
     const rows = page.locator('main .list li');
     expect(await rows.count()).toBeLessThan(names.length);
     // Scrolling to the button would add rows before it could be pressed.
-    await page.getByRole('button', { name: 'Show all 230' }).dispatchEvent('click');
+    await page.getByRole('button', { name: 'Show all 110' }).dispatchEvent('click');
     await page.getByText('service-99-production').waitFor();
     expect(await rows.count()).toBe(names.length);
     await page.getByLabel('Search by name').fill('service-9 production');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { newWorkspace, resources, startRun, untilConfirmable } from '#test/e2e/support/world.ts';
 import { countRequests, noteDelays, speaking } from './support/measure.ts';
 import { newPage, runPath, seesStatus, signIn, visit } from './support/reader.ts';
@@ -28,30 +28,33 @@ describe('an apply', () => {
   });
 });
 
-it('a full disk of the platform is named above the page', async () => {
-  const workspace = await newWorkspace();
-  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
-  const page = await visit(runPath(workspace.attributes.name, run.id));
-  await page.getByText('terraform_data.a').first().waitFor();
-  const errors = [{ status: '507', title: 'insufficient storage', detail: 'The disk of this platform is full.' }];
-  await page.route(/\/api\/v2\/runs\/run-/, (route) => route.fulfill({ status: 507, json: { errors } }));
-  await page.getByRole('status').getByText('The disk of this platform is full.').waitFor();
-});
-
-describe('a page that is left open', () => {
-  const waits = async () => {
+describe('the page of a run that waits', () => {
+  let path: string;
+  beforeAll(async () => {
     const workspace = await newWorkspace();
     const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
+    path = runPath(workspace.attributes.name, run.id);
+  });
+
+  it('names a full disk of the platform above it', async () => {
+    const page = await visit(path);
+    await page.getByText('terraform_data.a').first().waitFor();
+    const errors = [{ status: '507', title: 'insufficient storage', detail: 'The disk of this platform is full.' }];
+    await page.route(/\/api\/v2\/runs\/run-/, (route) => route.fulfill({ status: 507, json: { errors } }));
+    await page.getByRole('status').getByText('The disk of this platform is full.').waitFor();
+  });
+
+  const open = async () => {
     const page = await newPage();
     await page.clock.install();
-    await page.goto(runPath(workspace.attributes.name, run.id));
+    await page.goto(path);
     await signIn(page);
     await page.getByText('terraform_data.a').first().waitFor();
     return page;
   };
 
   it('polls slowly while hidden and immediately when visible again', async () => {
-    const page = await waits();
+    const page = await open();
     await page.evaluate(() => {
       Object.defineProperty(document, 'hidden', { value: true, configurable: true });
       document.dispatchEvent(new Event('visibilitychange'));
@@ -71,7 +74,7 @@ describe('a page that is left open', () => {
   });
 
   it('makes no requests after the run has ended', async () => {
-    const page = await waits();
+    const page = await open();
     await page.getByRole('button', { name: 'Discard' }).click();
     await page.clock.runFor(5_000);
     await seesStatus(page, 'Discarded');

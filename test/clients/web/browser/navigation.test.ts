@@ -1,31 +1,25 @@
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
-import { newName, newWorkspace, resources, startRun, untilConfirmable, untilFinal } from '#test/e2e/support/world.ts';
+import {
+  newName,
+  newWorkspace,
+  type Resource,
+  resources,
+  startRun,
+  untilConfirmable,
+  untilFinal,
+} from '#test/e2e/support/world.ts';
 import { enlarge } from './support/operator.ts';
 import { client, organization, platform, runPath, visit } from './support/reader.ts';
 
 /** Navigation: to a line, back to a place in a list, away from a missing page. */
 
-it('a linked or found log line is scrolled into view, not behind the decision bar', async () => {
-  const workspace = await newWorkspace();
-  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a']) }));
-  operate(platform);
-  await enlarge(run.id, { lines: 3_000, resources: 1 });
-  const page = await visit(`${runPath(workspace.attributes.name, run.id)}#plan-1500`);
-  const aimed = page.locator('.log .aimed');
-  await aimed.getByText('line 1500 of a').waitFor();
-  // In the page that is already open.
-  await page.evaluate(() => location.assign('#plan-2500'));
-  await aimed.getByText('line 2500 of a').waitFor();
-  await page.getByLabel('Search the output of the plan').fill('line 700 of');
-  await aimed.getByText('line 700 of a').waitFor();
-  const isSeen = () =>
-    aimed.evaluate((line) => {
-      const { left, top, height } = line.getBoundingClientRect();
-      return document.elementFromPoint(left + 200, top + height / 2)?.closest('.line') === line;
-    });
-  await expect.poll(isSeen).toBe(true);
-  await client.act(run.id, 'discard');
+let workspace: Resource;
+/** Waits for its confirmation. */
+let run: Resource;
+beforeAll(async () => {
+  workspace = await newWorkspace();
+  run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
 });
 
 it('the scroll position in a list of workspaces is restored', async () => {
@@ -75,7 +69,6 @@ it('a hidden organization has one main heading', async () => {
 });
 
 it('on a phone all buttons of a variable list are on screen', async () => {
-  const workspace = await newWorkspace();
   await client.setVariable(workspace.id, { key: 'a_rather_long_name_of_a_variable', value: 'x'.repeat(400) });
   const page = await visit(`/app/${organization}/workspaces/${workspace.attributes.name}/variables`, {
     viewport: { width: 390, height: 844 },
@@ -87,8 +80,6 @@ it('on a phone all buttons of a variable list are on screen', async () => {
 });
 
 it('on a phone the decision bar leaves room for the plan and is not printed, and links are large enough to tap', async () => {
-  const workspace = await newWorkspace();
-  const run = await untilConfirmable(await startRun(workspace, { 'main.tf': resources(['a', 'b', 'c', 'd']) }));
   const page = await visit(runPath(workspace.attributes.name, run.id), { viewport: { width: 390, height: 844 } });
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
   const bar = await page.locator('.act.at-hand').boundingBox();
@@ -109,6 +100,25 @@ it('on a phone the decision bar leaves room for the plan and is not printed, and
     .evaluateAll((all) => all.map((one) => one.getBoundingClientRect()).filter(({ width }) => width > 1))
     .then((boxes) => boxes.map(({ height }) => height));
   expect(Math.min(...links)).toBeGreaterThanOrEqual(24);
+});
+
+it('a linked or found log line is scrolled into view, not behind the decision bar', async () => {
+  operate(platform);
+  await enlarge(run.id, { lines: 3_000, resources: 1 });
+  const page = await visit(`${runPath(workspace.attributes.name, run.id)}#plan-1500`);
+  const aimed = page.locator('.log .aimed');
+  await aimed.getByText('line 1500 of a').waitFor();
+  // In the page that is already open.
+  await page.evaluate(() => location.assign('#plan-2500'));
+  await aimed.getByText('line 2500 of a').waitFor();
+  await page.getByLabel('Search the output of the plan').fill('line 700 of');
+  await aimed.getByText('line 700 of a').waitFor();
+  const isSeen = () =>
+    aimed.evaluate((line) => {
+      const { left, top, height } = line.getBoundingClientRect();
+      return document.elementFromPoint(left + 200, top + height / 2)?.closest('.line') === line;
+    });
+  await expect.poll(isSeen).toBe(true);
 });
 
 it('on a phone every view can be found by name', async () => {

@@ -59,7 +59,6 @@ it('a user is notified about their run that needs a decision, with a link', asyn
   await page.getByRole('button', { name: 'Browser notifications: off' }).click();
   const dialog = page.getByRole('dialog');
   expect(await wrongWith(page, 'browser notifications')).toEqual([]);
-  await page.setViewportSize({ width: 1280, height: 900 });
   const looked = page.waitForResponse(/non_final&include=workspace/);
   await dialog.getByRole('button', { name: 'Turn on' }).click();
   await looked;

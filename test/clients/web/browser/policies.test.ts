@@ -37,22 +37,7 @@ it('a policy check shows the failed rule, its reason, and the override with its 
   await override.click();
   await panel.getByText('overridden', { exact: true }).waitFor();
   await panel.getByText(/Overridden by \S+ .*: agreed with security/).waitFor();
-  await page.getByRole('button', { name: 'Confirm & Apply' }).click();
-  await untilFinal(run);
-  expect((await client.run(run.id)).attributes.status).toBe('applied');
-});
-
-it('policies of the post-plan stage are overridden in the same way', async () => {
-  const workspace = await newWorkspace();
-  await attachPolicy(workspace, 'mandatory', { overridable: true });
-  const run = await untilStatus(await startRun(workspace, files), 'post_plan_awaiting_decision');
-  const page = await visit(runPath(workspace.attributes.name, run.id));
-  await panelOf(page, 'Policies').getByText('too large').waitFor();
-  const panel = panelOf(page, 'Policies');
-  await panel.getByLabel('Reason').fill('agreed');
-  await panel.getByRole('button', { name: 'Override policies' }).click();
   await page.getByRole('button', { name: 'Confirm & Apply' }).waitFor();
-  await panelOf(page, 'Policies').getByText('overridden', { exact: true }).waitFor();
   await client.act(run.id, 'discard');
 });
 

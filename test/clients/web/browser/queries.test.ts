@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
 import { operate } from '#test/e2e/support/operator.ts';
 import { canQuery, queried } from '#test/e2e/support/terraform-query.ts';
 import { until } from '#test/e2e/support/waiting.ts';
-import { newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
+import { newWorkspace, resources } from '#test/e2e/support/world.ts';
 import { wrongWith } from './support/accessibility.ts';
 import { answerQuery } from './support/operator.ts';
 import { client, organization, platform, seesStatus, visit } from './support/reader.ts';
@@ -29,7 +30,7 @@ it('queries are started and listed, and results are searched and copied', async 
   operate(platform);
   const workspace = await newWorkspace({ 'terraform-version': 'latest' });
   const { name } = workspace.attributes;
-  await untilFinal(await startRun(workspace, { 'main.tf': resources(['a']) }, { 'auto-apply': true }));
+  await client.upload(workspace.id, await packFiles({ 'main.tf': resources(['a']) }));
   const page = await visit(`/app/${organization}/workspaces/${name}`);
   await page.getByRole('link', { name: 'Queries' }).click();
   await page.getByText('No queries yet.').waitFor();
@@ -60,6 +61,7 @@ it('queries are started and listed, and results are searched and copied', async 
   const line = page.getByRole('list', { name: 'Queries' }).getByRole('listitem');
   // Lists render lines when they become visible.
   await expect.poll(() => line.innerText()).toMatch(new RegExp(`${id}[\\s\\S]*finished`));
+  expect(await wrongWith(page, 'queries')).toEqual([]);
 });
 
 it.skipIf(!canQuery)('the link that terraform query prints opens its results', async () => {

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { attachPolicy } from '#test/e2e/support/policies.ts';
 import {
   newWorkspace,
+  type Resource,
   resources,
   startRun,
   untilConfirmable,
@@ -60,40 +61,42 @@ const click = async (page: Page, { x, y, width, height }: Box, times: number, ev
 
 const withFailedPolicy = async (level: 'soft-mandatory' | 'mandatory') => {
   const workspace = await newWorkspace();
-  await attachPolicy(workspace, level, level === 'mandatory' ? { overridable: true } : {});
+  const policy = await attachPolicy(workspace, level, level === 'mandatory' ? { overridable: true } : {});
   const status = level === 'mandatory' ? 'post_plan_awaiting_decision' : 'policy_override';
   const run = await untilStatus(await startRun(workspace, files), status);
-  return { run, path: runPath(workspace.attributes.name, run.id) };
+  return { workspace, policy, run, path: runPath(workspace.attributes.name, run.id) };
 };
 
-for (const level of ['soft-mandatory', 'mandatory'] as const) {
-  for (const screen of [
-    { width: 1280, height: 900 },
-    { width: 390, height: 844 },
-  ]) {
-    it(`a ${level} policy is overridden elsewhere than a run is confirmed, at ${screen.width} pixels`, async () => {
-      const { run, path } = await withFailedPolicy(level);
-      const page = await open(path, { viewport: screen });
-      await page.getByLabel('Reason').fill('agreed');
-      const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
-      expect(await confirm.count()).toBe(0);
-      const override = page.getByRole('button', { name: 'Override policies' });
-      await override.scrollIntoViewIfNeeded();
-      await stopTime(page);
-      const place = await boxOf(override);
-      await click(page, place, 4, 500);
-      await untilVisible(page, confirm);
-      expect(areApart(place, await boxOf(confirm))).toBe(true);
-      await click(page, place, 4, 1_500);
-      const { attributes } = await client.run(run.id);
-      expect(attributes.actions['is-confirmable']).toBe(true);
-      await client.act(run.id, 'discard');
-    });
-  }
+for (const [level, screen] of [
+  ['soft-mandatory', { width: 1280, height: 900 }],
+  ['mandatory', { width: 390, height: 844 }],
+] as const) {
+  it(`a ${level} policy is overridden elsewhere than a run is confirmed, at ${screen.width} pixels`, async () => {
+    const { run, path } = await withFailedPolicy(level);
+    const page = await open(path, { viewport: screen });
+    await page.getByLabel('Reason').fill('agreed');
+    const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
+    expect(await confirm.count()).toBe(0);
+    const override = page.getByRole('button', { name: 'Override policies' });
+    await override.scrollIntoViewIfNeeded();
+    await stopTime(page);
+    const place = await boxOf(override);
+    await click(page, place, 4, 500);
+    await untilVisible(page, confirm);
+    expect(areApart(place, await boxOf(confirm))).toBe(true);
+    await untilVisible(page, page.getByText('overridden', { exact: true }).first());
+    await click(page, place, 4, 1_500);
+    const { attributes } = await client.run(run.id);
+    expect(attributes.actions['is-confirmable']).toBe(true);
+    await client.act(run.id, 'discard');
+  });
 }
 
+/** With a resource. */
+let applied: Resource;
+
 it('a button whose meaning has just changed is inert until a second without clicks', async () => {
-  const { run, path } = await withFailedPolicy('soft-mandatory');
+  const { workspace, policy, run, path } = await withFailedPolicy('soft-mandatory');
   const page = await open(path);
   await page.getByLabel('Reason').waitFor();
   await stopTime(page);
@@ -119,13 +122,13 @@ it('a button whose meaning has just changed is inert until a second without clic
   expect(await confirm.getAttribute('aria-disabled')).toBe('false');
   await page.keyboard.press('Enter');
   expect((await untilFinal(run)).attributes.status).toBe('applied');
+  await client.call('DELETE', `/policy-sets/${policy.id}`);
+  applied = workspace;
 });
 
 it('repeated clicks do not confirm a dialog that appears under the pointer', async () => {
-  const workspace = await newWorkspace();
-  await untilFinal(await startRun(workspace, files, { 'auto-apply': true }));
-  const run = await untilConfirmable(await client.createRun(workspace.id, { 'is-destroy': true }));
-  const page = await open(runPath(workspace.attributes.name, run.id));
+  const run = await untilConfirmable(await client.createRun(applied.id, { 'is-destroy': true }));
+  const page = await open(runPath(applied.attributes.name, run.id));
   const confirm = page.getByRole('button', { name: 'Confirm & Apply' });
   await confirm.waitFor();
   await stopTime(page);

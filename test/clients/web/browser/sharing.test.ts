@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
 import { newName, newWorkspace, resources, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { client, organization, runPath, visit } from './support/reader.ts';
 
@@ -43,8 +44,10 @@ it('a workspace has a set’s variables, which its own ones override', async () 
 
 it('an apply in one workspace queues a run in another, which shows its trigger', async () => {
   const source = await newWorkspace({ 'auto-apply': true });
-  const target = await newWorkspace({ 'auto-apply': true });
-  await untilFinal(await startRun(target, { 'main.tf': resources(['b']) }));
+  const target = await newWorkspace();
+  await client.upload(target.id, await packFiles({ 'main.tf': resources(['b']) }));
+  // The run that the apply queues does not have to start.
+  await client.call('POST', `/workspaces/${target.id}/actions/lock`, {});
   const page = await visit(`/app/${organization}/workspaces/${target.attributes.name}/settings`);
   await page.getByLabel('Add a source workspace').selectOption({ label: source.attributes.name });
   await page.getByRole('button', { name: `Remove: source workspace ${source.attributes.name}` }).waitFor();

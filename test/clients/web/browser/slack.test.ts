@@ -1,28 +1,17 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PlatformProcess } from '#test/e2e/support/platform.ts';
-import { Client } from '#test/e2e/support/waiting.ts';
-import { type Slack, startSlack } from '#test/support/slack.ts';
+import { expect, it } from 'vitest';
+import { newName } from '#test/e2e/support/world.ts';
+import { startSlack } from '#test/support/slack.ts';
 import { wrongWith } from './support/accessibility.ts';
-import { newPage } from './support/reader.ts';
+import { client, platform, visit } from './support/reader.ts';
 
 /** An owner sets up the Slack app of the organization, and connects a Slack account. */
 
-let slack: Slack;
-let platform: PlatformProcess;
-beforeAll(async () => {
-  slack = await startSlack();
-  platform = await PlatformProcess.start();
-});
-afterAll(async () => platform?.remove());
-
 it('an owner sets up Slack, connects an account and disconnects it', async () => {
-  const { organization, token, url } = platform.local;
-  const owner = new Client(url, token);
+  const slack = await startSlack();
+  const organization = newName('slack');
+  await client.create('/organizations', 'organizations', { name: organization, email: 'a@b.test' });
   const app = `/organizations/${organization}/slack-app`;
-  const page = await newPage({ baseURL: url });
-  await page.goto(`/app/${organization}/settings/general`);
-  await page.getByLabel('API token').fill(token);
-  await page.getByRole('button', { name: /^(Use token|Sign in)$/ }).click();
+  const page = await visit(`/app/${organization}/settings/general`);
   const panel = page.getByRole('region', { name: 'Slack app' });
   await panel.getByRole('button', { name: 'Set up Slack app' }).click();
   const form = page.getByRole('dialog', { name: 'Slack app' });
@@ -38,7 +27,7 @@ it('an owner sets up Slack, connects an account and disconnects it', async () =>
   await panel.getByText(/\/slack\/slackapp-\w+\/interactions$/).waitFor();
   expect(await wrongWith(page, 'Slack app')).toEqual([]);
   // Slack itself cannot be reached from here: the stand-in takes its address.
-  const { data } = await owner.call('PUT', app, { data: { attributes: { ...fields, url: address } } });
+  const { data } = await client.call('PUT', app, { data: { attributes: { ...fields, url: address } } });
   slack.issuer.trust(data.attributes['redirect-url']);
 
   slack.signIn('U1', 'T9999');
@@ -50,7 +39,7 @@ it('an owner sets up Slack, connects an account and disconnects it', async () =>
   await page.goto('/app/settings/tokens');
   await accounts.getByRole('button', { name: 'Connect Slack' }).click();
   await accounts.getByText(/U1 of workspace T0001 · connected/).waitFor();
-  expect(page.url()).toBe(`${url}/app/settings/tokens`);
+  expect(page.url()).toBe(`${platform.url}/app/settings/tokens`);
   expect(await wrongWith(page, 'Slack accounts')).toEqual([]);
   await accounts.getByRole('button', { name: 'Disconnect' }).click();
   await page
@@ -65,5 +54,5 @@ it('an owner sets up Slack, connects an account and disconnects it', async () =>
     .getByRole('button', { name: /Remove|Delete/ })
     .click();
   await panel.getByRole('button', { name: 'Set up Slack app' }).waitFor();
-  await expect(owner.call('GET', app)).rejects.toThrow('no Slack app');
+  await expect(client.call('GET', app)).rejects.toThrow('no Slack app');
 });

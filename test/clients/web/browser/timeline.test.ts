@@ -32,7 +32,9 @@ it('the timeline keeps entries by users while those of a new status load, and sh
 
 it('the timeline shows that a run was started from the command line', async () => {
   const workspace = await newWorkspace();
-  const first = await startRun(workspace, { 'main.tf': resources(['a']) }, { 'plan-only': true });
+  // The runs do not have to start.
+  await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
+  const first = await startRun(workspace, { 'main.tf': resources(['a']) });
   const response = await fetch(`${platform.url}/api/v2/runs`, {
     method: 'POST',
     headers: {
@@ -43,7 +45,6 @@ it('the timeline shows that a run was started from the command line', async () =
     body: JSON.stringify({
       data: {
         type: 'runs',
-        attributes: { 'plan-only': true },
         relationships: { workspace: { data: { type: 'workspaces', id: workspace.id } } },
       },
     }),
@@ -54,7 +55,7 @@ it('the timeline shows that a run was started from the command line', async () =
   await page.goto(runPath(workspace.attributes.name, first.id));
   await page.getByText(/from the API/).waitFor();
   const ours = new Client(platform.url, platform.token, 'stepform/1.2.3');
-  const third = await ours.createRun(workspace.id, { 'plan-only': true });
+  const third = await ours.createRun(workspace.id);
   expect(third.attributes).toMatchObject({ source: 'tfe-api', 'source-name': 'stepform' });
   await page.goto(runPath(workspace.attributes.name, third.id));
   await page.getByText(/from the command line/).waitFor();

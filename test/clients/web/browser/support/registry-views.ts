@@ -1,13 +1,11 @@
 import { expect } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
-import { operate } from '#test/e2e/support/operator.ts';
 import { until } from '#test/e2e/support/waiting.ts';
 import { newName } from '#test/e2e/support/world.ts';
-import { answerQuery } from './operator.ts';
-import { client, organization, platform } from './reader.ts';
+import { client, organization } from './reader.ts';
 import type { View } from './views.ts';
 
-/** The views of the registry and of queries, with content. */
+/** The views of the registry, with content. */
 
 const moduleFiles = {
   'main.tf': `variable "cidr_block" {
@@ -37,29 +35,13 @@ output "network" {
 }
 `,
   'README.md': '# Network\n\nA network with **three** subnets.\n\n- private\n- public\n',
-  'tests/network.tftest.hcl': `variables {
-  cidr_block = "10.0.0.0/16"
-}
-run "makes_a_network" {
-  assert {
-    condition     = output.network == "10.0.0.0/16"
-    error_message = "no network"
-  }
-}
-run "fails" {
-  assert {
-    condition     = output.network == ""
-    error_message = "this one fails"
-  }
-}
-`,
 };
 
 const put = async (url: string, body: Uint8Array): Promise<void> => {
   expect((await fetch(url, { method: 'PUT', body: body as unknown as BodyInit })).ok).toBe(true);
 };
 
-/** A published module with a test run, offered for workspaces; a provider without a complete version. */
+/** A published module, offered for workspaces; a provider without a complete version. */
 export const registryViews = async (): Promise<Record<string, View>> => {
   const home = `/organizations/${organization}`;
   const name = newName('network');
@@ -89,19 +71,6 @@ export const registryViews = async (): Promise<Record<string, View>> => {
       'registry-module': { data: { type: 'registry-modules', id: module.id } },
     },
   );
-  const tests = `${home}/tests/registry-modules/private/${organization}/${name}/aws`;
-  const configuration = await client.create(`${tests}/test-runs/configuration-versions`, 'configuration-versions', {});
-  await put(configuration.attributes['upload-url'], archive);
-  const run = await client.create(
-    `${tests}/test-runs`,
-    'test-runs',
-    { message: 'Before 1.2.0' },
-    { 'configuration-version': { data: { type: 'configuration-versions', id: configuration.id } } },
-  );
-  await until(
-    () => client.get(`${tests}/test-runs/${run.id}`),
-    ({ attributes: { status } }) => !['queued', 'running'].includes(status),
-  );
   const provider = newName('cloud');
   await client.create(`${home}/registry-providers`, 'registry-providers', {
     name: provider,
@@ -120,40 +89,10 @@ export const registryViews = async (): Promise<Record<string, View>> => {
     modules: { path: `${registry}/modules`, ready: name, open: 'Publish module' },
     module: { path: at, ready: 'three' },
     'module versions': { path: `${at}/versions`, ready: '1.0.0', open: 'Deprecate 1.0.0' },
-    'module tests': { path: `${at}/test-runs`, ready: 'Before 1.2.0' },
-    'run tests': { path: `${at}/test-runs`, ready: 'Before 1.2.0', open: 'Run tests' },
-    'test run': { path: `${at}/test-runs/${run.id}`, ready: 'this one fails' },
+    'run tests': { path: `${at}/test-runs`, ready: 'Run tests', open: 'Run tests' },
     'module without code': { path: `${at}/no-code`, ready: 'Allowed values' },
     'workspace from a module': { path: `${at}/new-workspace`, ready: 'Whether private subnets' },
     providers: { path: `${registry}/providers`, ready: provider },
     provider: { path: `${registry}/providers/${ofProvider}`, ready: 'incomplete' },
-  };
-};
-
-const found = (n: number) => ({
-  '@message': 'list.aws_instance.all: Result found',
-  type: 'list_resource_found',
-  list_resource_found: {
-    address: 'list.aws_instance.all',
-    display_name: `web-${n}`,
-    resource_type: 'aws_instance',
-    identity: { id: `i-0af3c2${n}`, region: 'eu-central-1' },
-    config: `resource "aws_instance" "all_${n}" {\n  ami = "ami-1"\n}`,
-  },
-});
-
-export const queryViews = async (workspace: { id: string }, at: string): Promise<Record<string, View>> => {
-  operate(platform);
-  const on = { workspace: { data: { type: 'workspaces', id: workspace.id } } };
-  const { id } = await client.create('/queries', 'queries', {}, on);
-  await until(
-    () => client.get(`/queries/${id}`),
-    ({ attributes: { status } }) => !['pending', 'queued', 'running'].includes(status),
-  );
-  await answerQuery(id, Array.from({ length: 12 }, (_, n) => JSON.stringify(found(n))).join('\n'));
-  return {
-    queries: { path: `${at}/queries`, ready: id },
-    'new query': { path: `${at}/queries`, ready: id, open: 'Run query' },
-    query: { path: `${at}/queries/${id}`, ready: '12 resources', unfolds: ['web-3'] },
   };
 };

@@ -13,7 +13,7 @@ import {
   untilFinal,
 } from '#test/e2e/support/world.ts';
 import { client, organization, runPath } from './reader.ts';
-import { queryViews, registryViews } from './registry-views.ts';
+import { registryViews } from './registry-views.ts';
 
 /** Every view of the page, with content. */
 
@@ -27,6 +27,8 @@ export interface View {
   keys?: string;
   ticks?: string;
   unfolds?: string[];
+  /** Has colors for statuses, changes, text of logs or charts. */
+  colorful?: true;
 }
 
 export const everyView = async (): Promise<Record<string, View>> => {
@@ -92,15 +94,16 @@ export const everyView = async (): Promise<Record<string, View>> => {
   const settings = `/app/${organization}/settings`;
   return {
     ...(await registryViews()),
-    ...(await queryViews(workspace, at)),
+    queries: { path: `${at}/queries`, ready: 'No queries yet', open: 'Run query' },
     'organization overview': {
       path: `/app/${organization}/overview`,
       ready: { heading: 'Overview' },
       unfolds: ['As a table'],
+      colorful: true,
     },
     organizations: { path: '/', ready: 'New organization' },
-    workspaces: { path: `/app/${organization}/workspaces`, ready: name },
-    'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace' },
+    workspaces: { path: `/app/${organization}/workspaces`, ready: name, colorful: true },
+    'new workspace': { path: `/app/${organization}/workspaces`, ready: name, open: 'New workspace', colorful: true },
     queue: { path: `/app/${organization}/runs`, ready: { heading: 'Runs' } },
     'variable sets': { path: `/app/${organization}/variable-sets`, ready: 'For everybody' },
     'variable set': { path: `/app/${organization}/variable-sets/${set.id}`, ready: 'shared-variable' },
@@ -113,7 +116,11 @@ export const everyView = async (): Promise<Record<string, View>> => {
       ticks: 'Apply to all workspaces',
     },
     'policy sets': { path: `${settings}/policy-sets`, ready: 'For all who build', open: 'New policy set' },
-    'policy set with versions': { path: `${settings}/policy-sets/${policySet.id}`, ready: 'current version' },
+    'policy set with versions': {
+      path: `${settings}/policy-sets/${policySet.id}`,
+      ready: 'current version',
+      colorful: true,
+    },
     'policy set of single ones': {
       path: `${settings}/policy-sets/${loose.id}`,
       ready: 'One by one',
@@ -130,36 +137,33 @@ export const everyView = async (): Promise<Record<string, View>> => {
     'audit trail': { path: `${settings}/audit-trail`, ready: { heading: 'Audit trail' } },
     members: { path: `${settings}/members`, ready: 'To invite users' },
     'organization settings': { path: `${settings}/general`, ready: { heading: 'Organization token' } },
-    environments: { path: `/app/${organization}/environments`, ready: { heading: 'Environments' } },
-    templates: { path: `/app/${organization}/templates`, ready: { heading: 'Templates' } },
-    'version control': { path: `${settings}/version-control`, ready: 'Version control' },
     health: { path: `${at}/health`, ready: 'No assessments yet' },
-    overview: { path: at, ready: 'Current run' },
+    overview: { path: at, ready: 'Current run', colorful: true },
     'new run': { path: at, ready: 'Current run', open: 'Start new run' },
     runs: { path: `${at}/runs`, ready: 'Applied already' },
-    resources: { path: `${at}/resources?resource=terraform_data.a`, ready: 'History' },
-    graph: { path: `${at}/resources?view=graph`, ready: 'Arrows point' },
+    resources: { path: `${at}/resources?resource=terraform_data.a`, ready: 'History', colorful: true },
+    graph: { path: `${at}/resources?view=graph`, ready: 'Arrows point', colorful: true },
     states: { path: `${at}/states`, ready: 'Serial' },
-    state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a' },
-    variables: { path: `${at}/variables`, ready: 'unused' },
-    'import of variables': { path: `${at}/variables`, ready: 'unused', open: 'Import .tfvars' },
+    state: { path: `${at}/states/${state?.id}`, ready: 'terraform_data.a', colorful: true },
+    variables: { path: `${at}/variables`, ready: 'unused', colorful: true },
     'selected workspaces': { path: `/app/${organization}/workspaces`, ready: name, open: 'Select' },
     'new variable': { path: `${at}/variables`, ready: 'unused', open: 'Add variable' },
     settings: { path: `${at}/settings`, ready: team.attributes.name, open: 'Attach a run task' },
     notifications: { path: `${at}/settings`, ready: 'Latest responses', unfolds: ['Latest responses'] },
     'new notification': { path: `${at}/settings`, ready: 'Latest responses', open: 'New notification' },
-    'run that applied': { path: runPath(name, applied.id), ready: 'Compare with the previous state' },
-    'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v' },
-    'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c' },
+    'run that applied': { path: runPath(name, applied.id), ready: 'Compare with the previous state', colorful: true },
+    'run that failed': { path: runPath(name, failed.id), ready: 'Terraform v', colorful: true },
+    'run that waits': { path: runPath(name, waiting.id), ready: 'terraform_data.c', colorful: true },
     'run with a task': {
       path: runPath(asking.workspace, asking.run),
       ready: 'Details of',
       unfolds: ['1 outcome', 'Details of CC-1', 'it is'],
+      colorful: true,
     },
     'run in line': { path: runPath(name, pending.id), ready: 'Waiting for Waits' },
     tokens: { path: '/app/settings/tokens', ready: 'Revoke' },
     'new organization': { path: '/app/organizations/new', ready: 'It is part of addresses in configurations' },
-    palette: { path: at, ready: 'Current run', keys: 'Control+k' },
+    palette: { path: at, ready: 'Current run', keys: 'Control+k', colorful: true },
     nothing: { path: '/app/a/b/c/d/e', ready: 'Page not found' },
   };
 };
