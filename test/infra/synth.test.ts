@@ -99,7 +99,10 @@ describe('bundles', () => {
     // With page, documentation, SDK and XML: each function is a bundle of its own.
     const some: FunctionId[] = ['Web', 'Docs', 'PlanQueued', 'Saml'];
     vi.resetModules();
-    vi.doMock(import('#infra/stack/functions.ts'), async (original) => ({ ...(await original()), functionIds: some }));
+    vi.doMock('#infra/stack/functions.ts', async (original) => ({
+      ...(await original<typeof import('#infra/stack/functions.ts')>()),
+      functionIds: some,
+    }));
     const { bundle } = await import('#infra/build/bundle.ts');
     const again = await bundle(root, join(scratch, 'bundles'));
     for (const id of some) {
