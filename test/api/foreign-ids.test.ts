@@ -62,6 +62,10 @@ const ofElsewhere = ({ role }: Caller) => role === 'owner elsewhere';
 const someOf = <T>(all: T[], caller: Caller, turn: number): T[] =>
   caller.role === 'owner' ? all : all.slice((callers.indexOf(caller) + turn) % all.length).slice(0, 1);
 
+/** The owner asks all of them; every fifth other caller asks each, so that each gets every kind of id from some. */
+const asks = (caller: Caller, turn: number): boolean =>
+  caller.role === 'owner' || (callers.indexOf(caller) + turn) % 5 === 0;
+
 const isRefused = (status: number): boolean => status >= 400 && status < 500;
 
 /** Foreign ids in a response; links repeat ids of the request. */
@@ -76,6 +80,7 @@ describe('ids that select the subject of a route', () => {
     for (const caller of callers) {
       if (ofElsewhere(caller)) continue;
       for (const [turn, { method, path }] of guarded.entries()) {
+        if (!asks(caller, turn)) continue;
         for (const [kind, things] of someOf(Object.entries(foreign), caller, turn)) {
           const { query } = namedIn(things);
           const url = `${fillPath(path, things)}?${query}`;
@@ -93,6 +98,7 @@ describe('ids that select the subject of a route', () => {
     const wrong: string[] = [];
     for (const caller of callers) {
       for (const [turn, { method, path }] of nested.entries()) {
+        if (!asks(caller, turn)) continue;
         for (const things of someOf([...Object.values(foreign), hidden], caller, turn)) {
           const [first = ''] = path.match(/^.*?\{\w+\}/) ?? [];
           const url = fillPath(first, world) + fillPath(path, things).slice(fillPath(first, things).length);
@@ -297,7 +303,8 @@ it('filters by ids of another or a deleted organization reveal nothing about it'
         query.set(`filter[${name}][id]`, things[name] ?? '');
       query.set('filter[workspace_names]', things.name ?? '');
       query.set('search[name]', things.name ?? '');
-      for (const { path } of reading()) {
+      for (const [turn, { path }] of reading().entries()) {
+        if (!asks(caller, turn)) continue;
         // The test of subjects covers routes whose query names the subject.
         if (!path.includes('{')) continue;
         query.set('filter[organization][name]', own.get('filter[organization][name]') ?? '');

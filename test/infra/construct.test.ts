@@ -7,9 +7,8 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sns from 'aws-cdk-lib/aws-sns';
-import { App, CfnOutput, NestedStack, type NestedStackProps, Stack, Tags } from 'aws-cdk-lib/core';
+import { App, CfnOutput, NestedStack, Stack, Tags } from 'aws-cdk-lib/core';
 import { AssetManifestArtifact } from 'aws-cdk-lib/cx-api';
-import type { Construct } from 'constructs';
 import { describe, expect, it } from 'vitest';
 import { baseImages, referenceOf } from '#infra/build/base-images.ts';
 import { Stepform, type StepformProps } from '#infra/stack/stepform.ts';
@@ -90,19 +89,12 @@ describe('the construct', () => {
   });
 
   it('fits into a nested stack', () => {
-    class Tools extends NestedStack {
-      readonly stepform: Stepform;
-      constructor(scope: Construct, id: string, props?: NestedStackProps) {
-        super(scope, id, props);
-        this.stepform = new Stepform(this, 'Stepform');
-      }
-    }
     const company = new Stack(app(), 'Company');
     const topic = new sns.Topic(company, 'Alarms');
-    const tools = new Tools(company, 'Tools');
-    const others = new Tools(company, 'Others');
-    new Stepform(others, 'Third', { alarmTopic: topic });
-    new CfnOutput(company, 'Machine', { value: tools.stepform.stateMachine.stateMachineArn });
+    const [tools, others] = ['Tools', 'Others'].map((id) => new NestedStack(company, id)) as [NestedStack, NestedStack];
+    const { stateMachine } = new Stepform(tools, 'Stepform');
+    new Stepform(others, 'Stepform', { alarmTopic: topic });
+    new CfnOutput(company, 'Machine', { value: stateMachine.stateMachineArn });
     expect(Object.keys(resourcesOf(tools)).length).toBe(Object.keys(own.Resources).length);
     // References of the outer stack to the nested one, and back.
     expect(JSON.stringify(Template.fromStack(company).toJSON().Outputs)).toMatch(/"Outputs\.\w*LifecycleRuns/);
@@ -148,8 +140,11 @@ describe('without props', () => {
 });
 
 describe('props', () => {
-  it('are the settings', () => {
-    const { stack } = inStack(() => ({ auditRetentionDays: 7, runnerCpu: 2048, requestsPerSecond: 60 }));
+  it('are the settings, and the key that table and bucket are encrypted with', () => {
+    const settings = { auditRetentionDays: 7, runnerCpu: 2048, requestsPerSecond: 60 };
+    const { stack } = inStack((stack) => ({ ...settings, key: new kms.Key(stack, 'Own') }));
+    const [table] = ofType(stack, 'AWS::DynamoDB::Table');
+    expect(JSON.stringify(table?.Properties.SSESpecification)).toMatch(/"Own/);
     expect(ofType(stack, 'AWS::ECS::TaskDefinition')[0]?.Properties.Cpu).toBe('2048');
     const variables = ofType(stack, 'AWS::Lambda::Function').map(({ Properties }) => Properties.Environment?.Variables);
     expect(variables.some((one) => one?.AUDIT_RETENTION_DAYS === '7')).toBe(true);
@@ -196,12 +191,6 @@ describe('props', () => {
     expect(stepform.table.tableName).toBe('kept-table');
     const text = JSON.stringify(resourcesOf(stack));
     for (const name of ['kept-table', 'kept-bucket', 'mrk-1']) expect(text).toContain(name);
-  });
-
-  it('create table and bucket encrypted with a given key', () => {
-    const { stack } = inStack((stack) => ({ key: new kms.Key(stack, 'Own') }));
-    const [table] = ofType(stack, 'AWS::DynamoDB::Table');
-    expect(JSON.stringify(table?.Properties.SSESpecification)).toMatch(/"Own/);
   });
 
   const refused: [string, (stack: Stack) => StepformProps, string][] = [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readSettings } from '#infra/settings/settings.ts';
 import { stackWith } from './stack-with.ts';
+import { templates } from './template.ts';
 
 /** A platform that uses a restored table, or data of another deployment. */
 
@@ -10,26 +11,27 @@ const wholly = { ...all, alarmEmail: 'ops@example.com' };
 
 const platform = (context: Record<string, unknown>) => {
   const stacks = stackWith(context);
-  return { ...stacks, json: stacks.template().toJSON(), text: JSON.stringify(stacks.template().toJSON()) };
+  const json = stacks.template().toJSON();
+  return { ...stacks, json, text: JSON.stringify(json) };
 };
 
 describe('an existing table', () => {
+  const { json, text, dataTemplate } = platform({ tableName: all.tableName });
+
   it('replaces that of the data stack, which stays as it is', () => {
-    const { json, text, dataTemplate } = platform({ tableName: all.tableName });
     expect(json.Resources.RunsFunction.Properties.Environment.Variables.TABLE_NAME).toBe(all.tableName);
     // The stack of the data may be updated only after the platform no longer imports its table.
     expect(text).not.toContain('StorageTable');
     expect(text).toContain('ExportsOutputRefStorageBucket');
     type Data = { Resources: object; Outputs: Record<string, { Export?: object }> };
     const data = dataTemplate().toJSON() as Data;
-    const before = stackWith({}).dataTemplate().toJSON() as Data;
+    const before = templates[0]?.template as Data;
     expect(data.Resources).toEqual(before.Resources);
     const exportsOf = ({ Outputs }: Data) => Object.values(Outputs).filter(({ Export }) => Export);
     expect(exportsOf(data)).toEqual(exportsOf(before));
   });
 
   it('is the only one that functions have rights on', () => {
-    const { text } = platform({ tableName: all.tableName });
     const tables = [...text.matchAll(/:table\/([^"/]+)/g)].map(([, name]) => name);
     expect(new Set(tables)).toEqual(new Set([all.tableName]));
     expect(text).toContain(`:table/${all.tableName}/index/due`);
@@ -37,15 +39,15 @@ describe('an existing table', () => {
 });
 
 describe('data that exists wholly', () => {
+  const { app, data, json, text } = platform(wholly);
+
   it('needs no stack of its own', () => {
-    const { app, data, text } = platform(wholly);
     expect(data).toBeUndefined();
     expect(app.synth().stacks.map(({ stackName }) => stackName)).toEqual(['Stepform']);
     expect(text).not.toContain('Fn::ImportValue');
   });
 
   it('is what functions, events and alarms use', () => {
-    const { json } = platform(wholly);
     const { TABLE_NAME, BUCKET_NAME, KEY_ARN } = json.Resources.RunsFunction.Properties.Environment.Variables;
     expect({ tableName: TABLE_NAME, bucketName: BUCKET_NAME, keyArn: KEY_ARN }).toEqual(all);
     const rules = Object.values(json.Resources as Record<string, { Type: string; Properties: object }>).filter(

@@ -3,6 +3,7 @@ import { planSettings } from '#infra/deployment/settings-plan.ts';
 import { readSettings } from '#infra/settings/settings.ts';
 import { functionIds, functions } from '#infra/stack/functions.ts';
 import { stackWith } from './stack-with.ts';
+import { template } from './template.ts';
 
 /** Functions that call out, in the operator's network. */
 
@@ -12,8 +13,8 @@ const callsOut = functionIds.filter((id) => functions[id].environment.includes('
 interface Resource {
   Properties: Record<string, unknown>;
 }
-const resourcesOf = (context: Record<string, unknown>): Record<string, Resource> =>
-  stackWith(context).template().toJSON().Resources;
+const resources: Record<string, Resource> = stackWith(network).template().toJSON().Resources;
+const usual = template.Resources as Record<string, Resource>;
 
 const rolesWith = (resources: Record<string, Resource>, action: string): string[] =>
   Object.entries(resources).flatMap(([id, { Properties }]) =>
@@ -21,7 +22,6 @@ const rolesWith = (resources: Record<string, Resource>, action: string): string[
   );
 
 it('only the functions that call out are in it', () => {
-  const resources = resourcesOf(network);
   const placed = functionIds.filter((id) => resources[`${id}Function`]?.Properties.VpcConfig);
   expect(placed.sort()).toEqual(callsOut);
   expect(callsOut).toContain('RunTask');
@@ -30,7 +30,6 @@ it('only the functions that call out are in it', () => {
 });
 
 it('their roles may manage network interfaces, and their own code may not', () => {
-  const resources = resourcesOf(network);
   const roles = rolesWith(resources, 'ec2:CreateNetworkInterface');
   expect(roles).toHaveLength(callsOut.length);
   for (const id of roles) {
@@ -47,9 +46,8 @@ it('their roles may manage network interfaces, and their own code may not', () =
 });
 
 it('without the settings no function is in a network, and no role has these rights', () => {
-  const resources = resourcesOf({});
-  expect(functionIds.filter((id) => resources[`${id}Function`]?.Properties.VpcConfig)).toEqual([]);
-  expect(rolesWith(resources, 'ec2:')).toEqual([]);
+  expect(functionIds.filter((id) => usual[`${id}Function`]?.Properties.VpcConfig)).toEqual([]);
+  expect(rolesWith(usual, 'ec2:')).toEqual([]);
 });
 
 it('one setting without the other is refused', () => {

@@ -37,12 +37,9 @@ describe('cdk-nag, AwsSolutions', () => {
   it.each([
     ['default settings', {}],
     [
-      'an own network, alarms by mail, nothing kept',
-      { vpcId: 'vpc-1', subnetIds: 'subnet-1,subnet-2', alarmEmail: 'ops@example.com', removalPolicy: 'destroy' },
-    ],
-    [
-      'copies in another region',
+      'an own network, alarms by mail, nothing kept, copies in another region',
       {
+        ...{ vpcId: 'vpc-1', subnetIds: 'subnet-1,subnet-2', alarmEmail: 'ops@example.com', removalPolicy: 'destroy' },
         backupVaultArn: 'arn:aws:backup:eu-west-1:123456789012:backup-vault:stepform',
         replicaBucketArn: 'arn:aws:s3:::elsewhere',
         replicaKeyArn: 'arn:aws:kms:eu-west-1:123456789012:key/mrk-1',

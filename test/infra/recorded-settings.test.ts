@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { dataFormat } from '#infra/settings/data-format.ts';
 import { SettingsError } from '#infra/settings/settings.ts';
 import { stackWith } from './stack-with.ts';
+import { templates } from './template.ts';
 
 it('both stacks record the settings of the operator, and refuse a deployment with others', () => {
   const { template, dataTemplate } = stackWith({ stackName: 'Second', warmRunners: '2', readySeconds: '60' });
@@ -19,8 +20,8 @@ it('both stacks record the settings of the operator, and refuse a deployment wit
 });
 
 it('both stacks refuse a version with another format of the data, and name the way out', () => {
-  const { template, dataTemplate } = stackWith({});
-  for (const { Parameters, Rules, Outputs } of [template().toJSON(), dataTemplate().toJSON()]) {
+  // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth
+  for (const { Parameters, Rules, Outputs } of templates.map(({ template }): any => template)) {
     const format = String(dataFormat);
     expect(Parameters.ConfirmedDataFormat).toMatchObject({ Type: 'String', Default: format });
     expect(Rules.DataFormatUnchanged.Assertions).toEqual([

@@ -11,7 +11,7 @@ import { template as usual } from './template.ts';
 
 const image = 'public.ecr.aws/docker/library/node:24-bookworm';
 const folder = mkdtempSync(join(tmpdir(), 'runner-image-'));
-const { template } = await synthesize({ outdir: folder, context: { runnerImage: image }, validate: true });
+const { template } = await synthesize({ outdir: folder, context: { runnerImage: image } });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 // biome-ignore lint/suspicious/noExplicitAny: documents are looked into at any depth

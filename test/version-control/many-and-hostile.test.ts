@@ -11,7 +11,7 @@ import { signature } from './support/signature.ts';
 const followed = await Followed.start();
 beforeEach(() => followed.reset());
 
-const followers = 40;
+const followers = 15;
 
 const followMany = async () => {
   const first = await followed.connect({ 'working-directory': 'a' });
@@ -73,7 +73,7 @@ describe('one push to many followers', () => {
     const commits = [sha(0)];
     // Each further push is interrupted later, until one is not interrupted.
     let wasCutOff = true;
-    for (let n = 1; wasCutOff; n += 83) {
+    for (let n = 1; wasCutOff; n += 31) {
       const to = commits.length;
       followed.toNextSecond();
       await followed.deliver(hook, 'push', push(to - 1, to));
@@ -196,7 +196,7 @@ it.each(['github', 'gitlab', 'gitea'] as const)(
     const random = new Random(15);
     const payloads = payloadsOf(dialect);
     const statuses = new Set<number>();
-    for (let i = 0; i < 400; i++) {
+    for (let i = 0; i < 200; i++) {
       // The number of deliveries per second is limited.
       if (i % 15 === 0) followed.toNextSecond();
       const { name, payload } = random.of(payloads);

@@ -10,15 +10,20 @@ import { completionScript, type Shell, shells } from '#clients/cli/completion.ts
 
 const has = (shell: string): boolean => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** Bash's completions for the last of these words. */
-const offered = (...words: string[]): string[] => {
-  const script = `${completionScript('bash', commands)}
-COMP_WORDS=(stepform ${words.map((word) => `'${word}'`).join(' ')})
+/** Bash's completions for the last word of each line, in one shell. */
+const offeredFor = (lines: string[][]): string[][] => {
+  const queries = lines.map(
+    (words) => `COMP_WORDS=(stepform ${words.map((word) => `'${word}'`).join(' ')})
 COMP_CWORD=${words.length}
+COMPREPLY=()
 _stepform
-printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\n').filter(Boolean);
+printf '%s\\n' "\${COMPREPLY[@]}" ';'`,
+  );
+  const script = [completionScript('bash', commands), ...queries].join('\n');
+  const text = execFileSync('bash', ['-c', script], { encoding: 'utf8' });
+  return text.split(/^;\n/m).map((one) => one.split('\n').filter(Boolean));
 };
+const offered = (...words: string[]): string[] => offeredFor([words])[0] ?? [];
 
 it.runIf(has('bash'))('bash completes commands, subcommands and options', () => {
   expect(offered('ru')).toEqual(['runs']);
@@ -30,13 +35,12 @@ it.runIf(has('bash'))('bash completes commands, subcommands and options', () => 
 });
 
 it.runIf(has('bash'))('bash completes every command with every option', () => {
-  for (const command of commands) {
-    const { name } = command;
-    expect(offered(...name.split(' ').slice(0, -1), name.split(' ').at(-1) as string)).toContain(
-      name.split(' ').at(-1),
-    );
-    const all = offered(...name.split(' '), '--');
-    expect(all).toEqual(expect.arrayContaining(Object.keys(optionsOf(command)).map((option) => `--${option}`)));
+  const lines = commands.map(({ name }) => name.split(' '));
+  const names = offeredFor(lines);
+  const options = offeredFor(lines.map((words) => [...words, '--']));
+  for (const [n, command] of commands.entries()) {
+    expect(names[n]).toContain(lines[n]?.at(-1));
+    expect(options[n]).toEqual(expect.arrayContaining(Object.keys(optionsOf(command)).map((option) => `--${option}`)));
   }
 });
 
