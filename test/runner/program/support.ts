@@ -205,9 +205,10 @@ export class Bench {
     configuration: Buffer,
     options: Options = {},
     environment: Record<string, string> = {},
+    applyOptions: Options = options,
   ): Promise<Finished & { plan: PhaseRecord }> {
     const { claim, record: plan } = this.plane.offer(jobFor(this.plane, configuration, options));
-    const record = this.plane.reserve(jobFor(this.plane, configuration, { ...options, phase: 'apply' }));
+    const record = this.plane.reserve(jobFor(this.plane, configuration, { ...applyOptions, phase: 'apply' }));
     const runner = this.start(claim, environment);
     const code = await runner.ended;
     this.plane.ready = { action: 'exit' };
