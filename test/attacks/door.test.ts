@@ -152,6 +152,7 @@ describe.skipIf(!hasGo)('a provider that is bundled unpacked', () => {
   it('plans and applies, and its schemas are kept once for its lock file', async () => {
     const environment = { STEPFORM_PROVIDER_CACHE: join(bench.directory, 'providers') };
     const content = await withUnpackedProvider(main);
+    bench.plane.takesLater = true;
     const planned = async () => bench.run(jobFor(bench.plane, content, { structuredOutput: true }), environment);
     const { report } = await planned();
     expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 1 } });

@@ -37,9 +37,14 @@ it('a plan file and its JSON are equal', () => expect(difference(file, json)).to
 it.each([
   ['that destroys', ['-destroy']],
   ['that only refreshes', ['-refresh-only']],
-  ['that does not refresh', ['-refresh=false']],
-  ['with targets', ['changed', 'moved', 'old'].map((name) => `-target=terraform_data.${name}`)],
-  ['with a replacement', ['-replace=terraform_data.kept']],
+  [
+    'with targets and a replacement, that does not refresh',
+    [
+      ...['changed', 'moved', 'old', 'kept'].map((name) => `-target=terraform_data.${name}`),
+      '-replace=terraform_data.kept',
+      '-refresh=false',
+    ],
+  ],
 ])('a plan file and its JSON are equal for a plan %s', async (_, flags) => {
   const other = await planned(...flags);
   expect(difference(other.file, other.json)).toBeUndefined();

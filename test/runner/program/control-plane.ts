@@ -70,6 +70,8 @@ export class ControlPlane {
   /** Accepts states whose content is in the request that announces them. */
   takesContent = false;
   takesChanges = true;
+  /** Accepts uploads after a phase's report. Each needs another command of Terraform. */
+  takesLater = false;
   /** Bytes of request bodies. */
   received = 0;
   /** Called for each request, with its path (`/runner/v1/log`, `/objects/…`). */
@@ -273,9 +275,11 @@ export class ControlPlane {
   }
 
   #reported({ runId, phase }: Job, { hasChanges, stateVersionId }: PhaseReport): ReportAnswer {
+    const next: ReadyAnswer = phase === 'plan' && hasChanges ? this.ready : { action: 'exit' };
+    if (!this.takesLater) return { next, laterUrls: {} };
     const json = stateVersionId && this.presigned(`${stateVersionId}.json`);
     return {
-      next: phase === 'plan' && hasChanges ? this.ready : { action: 'exit' },
+      next,
       laterUrls:
         phase === 'plan'
           ? { 'provider-schemas': this.presigned(`${runId}/plan/provider-schemas`) }

@@ -15,17 +15,19 @@ resource "terraform_data" "a" {
 `;
 
 describe('a bad connection', () => {
-  it.each(['refuse', 'lose-answer', 'fail'] as const)('only delays a phase: %s', async (fault) => {
+  it('only delays a phase', async () => {
     const configuration = await archive({ 'main.tf': chatty });
+    const faults = ['refuse', 'lose-answer', 'fail'] as const;
     let n = 0;
-    const seen = new Set<string>();
-    // Fails the first attempt of every call, and every third of all attempts.
+    const seen = new Map<string, number>();
+    // Fails the first three attempts of every call, each in another way, and every third of all later attempts.
     bench.plane.fault = (path): Fault => {
-      const first = !seen.has(path);
-      seen.add(path);
-      return first || ++n % 3 === 0 ? fault : undefined;
+      const attempt = seen.get(path) ?? 0;
+      seen.set(path, attempt + 1);
+      return faults[attempt] ?? (++n % 3 === 0 ? faults[(n / 3) % 3] : undefined);
     };
-    const applied = await bench.planAndApply(configuration);
+    await bench.run(jobFor(bench.plane, configuration));
+    const applied = await bench.run(bench.applyJob(configuration));
     expect(applied.report).toMatchObject({
       outcome: 'finished',
       counts: { additions: 5 },
@@ -40,10 +42,10 @@ describe('a bad connection', () => {
   it('never blocks Terraform', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': chatty });
-    await bench.run(jobFor(plane, configuration));
     let down = false;
     plane.fault = (path) => (down && !path.endsWith('/claim') ? 'fail' : undefined);
-    const { claim, record } = plane.offer(bench.applyJob(configuration));
+    const { claim } = plane.offer(jobFor(plane, configuration));
+    const record = plane.reserve(jobFor(plane, configuration, { phase: 'apply' }));
     const runner = bench.start(claim);
     await until('the apply has begun', () => textOf(record).includes('Creating...'));
     down = true;
@@ -90,14 +92,13 @@ output "p" { value = var.password }
       { key: 'TOKEN', value: 'env-token-value', category: 'env' as const, sensitive: true },
     ];
     for (const structuredOutput of [false, true]) {
-      const options = { variables, structuredOutput };
-      const plan = await bench.run(jobFor(bench.plane, configuration, options));
-      const apply = await bench.run(bench.applyJob(configuration, options));
-      expect(apply.report).toMatchObject({ outcome: 'finished' });
+      const { plan, report, log: applied } = await bench.planAndApply(configuration, { variables, structuredOutput });
+      const planned = textOf(plan);
+      expect(report).toMatchObject({ outcome: 'finished' });
       // A plan's JSON lines contain no values.
-      expect(plan.log.includes('(sensitive value)')).toBe(!structuredOutput);
-      expect(apply.log).toContain('(sensitive value)');
-      for (const log of [plan.log, apply.log]) {
+      expect(planned.includes('(sensitive value)')).toBe(!structuredOutput);
+      expect(applied).toContain('(sensitive value)');
+      for (const log of [planned, applied]) {
         expect(log).not.toMatch(/horse|battery|t0ps3cret|env-token-value/);
       }
       bench.plane.states.length = 0;

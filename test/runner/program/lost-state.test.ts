@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { readKeptState } from '#platform/formats/kept-state.ts';
 import { hasGo, withDriftProvider } from '#test/e2e/support/drift-provider.ts';
 import { isRoot, newSharedFolder, sharedFolder } from '#test/e2e/support/shared-folder.ts';
-import { archive, Bench, type Finished, jobFor, keptStateKey } from './support.ts';
+import { archive, Bench, type Finished, keptStateKey } from './support.ts';
 
 /** Every resource that an apply creates is in its state, or its report warns that it may not be. */
 
@@ -70,9 +70,8 @@ describe('an apply', () => {
   it('with a state flag in TF_CLI_ARGS_apply does nothing, and names the flag', () =>
     withLedger(async (ledger) => {
       const configuration = await archive({ 'main.tf': chain(ledger, { a: ':' }) });
-      await bench.run(jobFor(bench.plane, configuration), shared);
       const variables = [{ key: 'TF_CLI_ARGS_apply', value: '-state-out=/tmp/elsewhere', category: 'env' as const }];
-      const { report } = await bench.run(bench.applyJob(configuration, { variables }), shared);
+      const { report } = await bench.planAndApply(configuration, {}, shared, { variables });
       expect(report).toMatchObject({
         outcome: 'errored',
         message: expect.stringContaining('-state-out cannot be set'),
@@ -186,12 +185,11 @@ describe.skipIf(!mounts)('an apply on a disk that becomes full', () => {
         const filler = 'cat /dev/zero > filler; echo full';
         const configuration = await archive({ 'main.tf': chain(ledger, { a: ':', b: filler, c: ':' }) });
         const environment = { ...unwatched, STEPFORM_UNSAVED_STATES: join(folder, 'unsaved') };
-        await bench.run(jobFor(bench.plane, configuration), environment);
         // A newer state of another user, so that the platform refuses the apply's.
         const other = { id: 'sv-x', serial: 9, lineage: 'x', md5: '', size: 0, intermediate: false, completed: false };
         bench.plane.states.push(other);
         bench.plane.fault = (path) => (path.endsWith('errored-state') ? 'expired' : undefined);
-        const applied = await bench.run(bench.applyJob(configuration), environment);
+        const applied = await bench.planAndApply(configuration, {}, environment);
         const kept = readFileSync(join(folder, 'unsaved', 'run-1234567890abcdef.tfstate.encrypted'));
         const state = readKeptState(kept).open(Buffer.from(keptStateKey.key, 'base64')).toString();
         expect(JSON.parse(state).resources.map(({ name }: { name: string }) => name)).toEqual(ledger.made());

@@ -21,9 +21,19 @@ const stateJson = () => JSON.parse(bench.plane.objects.get(`${bench.plane.curren
 
 const stateOf = () => JSON.parse(bench.plane.current()?.content?.toString() ?? 'null');
 
+let state: string | undefined;
+/** The state of the small configuration, from the first test that needs it. */
+const applied = async (): Promise<string> => {
+  if (state === undefined) {
+    await bench.planAndApply(await archive({ 'main.tf': small }), { variables });
+    state = bench.plane.current()?.content?.toString() ?? '';
+    bench.plane.states.length = 0;
+  }
+  return state;
+};
+
 describe('a plan that is applied', () => {
   it('sees the files of its configuration, and none of the runner', async () => {
-    const { plane } = bench;
     const main = `
 terraform {
   cloud {
@@ -35,26 +45,21 @@ resource "terraform_data" "a" { input = sha1(join("", [for file in fileset(path.
 output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module, "sub/**")) }
 `;
     const configuration = await archive({ 'main.tf': main, 'sub/a.txt': 'a' });
-    plane.keepReady();
-    const { claim, record: plan } = plane.offer(jobFor(plane, configuration));
-    const runner = bench.start(claim);
-    await until('the plan is reported', () => plan.report);
-    expect(plan.report?.message).toBeUndefined();
-    await until('the runner is ready', () => plane.calls.filter((call) => call.endsWith('/ready')).length > 1);
-    const apply = plane.reserve({ ...jobFor(plane, configuration), phase: 'apply' });
-    expect(await runner.ended).toBe(0);
+    const apply = await bench.planAndApply(configuration);
     // If the apply saw other files than its plan, Terraform would fail.
     expect([apply.report?.outcome, stateOf().outputs.files.value]).toEqual(['finished', ['main.tf', 'sub/a.txt']]);
   });
 
-  it('continues at once with the apply that its report reserved, and uploads to the URLs of its job', async () => {
+  it('continues at once with the apply that its report reserved, and requests a URL only for an expired one', async () => {
     const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
     const { runId } = jobFor(plane, configuration);
     const urls = (phase: string, ...artifacts: string[]) =>
       Object.fromEntries(artifacts.map((one) => [one, plane.presigned(`${runId}/${phase}/${one}`)]));
     const uploadUrls = urls('plan', 'plan', 'plan-json', 'plan-json-redacted', 'log');
-    plane.keepReady();
+    const expiring = `/objects/${runId}/plan/plan-json`;
+    let puts = 0;
+    plane.fault = (path, method) => (method === 'PUT' && path === expiring && ++puts === 1 ? 'expired' : undefined);
     const job = jobFor(plane, configuration, { variables });
     const { claim, record: plan } = plane.offer({ ...job, uploadUrls });
     const of = jobFor(plane, configuration, { variables });
@@ -71,11 +76,14 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       counts: { additions: 2 },
       artifacts: { log: expect.any(String) },
     });
-    expect(plane.calls.filter((call) => /uploads|ready/.test(call))).toEqual([]);
+    expect(puts).toBe(2);
+    expect(plane.violations.splice(0)).toEqual([expect.stringContaining('Request has expired')]);
+    expect(plane.calls.filter((call) => /uploads|ready/.test(call))).toEqual(['POST /runner/v1/uploads']);
   });
 
   it('encloses small artifacts in its reports, and uploads the others', async () => {
     const { plane } = bench;
+    plane.takesLater = true;
     const configuration = await archive({ 'main.tf': small });
     const puts = () =>
       plane.calls.splice(0).flatMap((call) => /^PUT .*\/(plan|apply)\/(.*)$/.exec(call)?.slice(1).join(' ') ?? []);
@@ -118,23 +126,9 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     expect(puts()).toEqual(['plan log']);
   });
 
-  it('requests another URL when that of its job has expired', async () => {
-    const { plane } = bench;
-    const configuration = await archive({ 'main.tf': small });
-    const job = jobFor(plane, configuration, { variables });
-    const key = `${job.runId}/plan/plan-json`;
-    const { claim, record } = plane.offer({ ...job, uploadUrls: { 'plan-json': plane.presigned(key) } });
-    let puts = 0;
-    plane.fault = (path, method) =>
-      method === 'PUT' && path === `/objects/${key}` && ++puts === 1 ? 'expired' : undefined;
-    expect(await bench.start(claim).ended).toBe(0);
-    expect(puts).toBe(2);
-    expect(plane.violations.splice(0)).toEqual([expect.stringContaining('Request has expired')]);
-    expect(record.report?.artifacts).toHaveProperty('plan-json');
-  });
-
   it('continues in the same directory when the runner gets the apply', async () => {
     const { plane } = bench;
+    plane.takesLater = true;
     const configuration = await archive({ 'main.tf': small });
     plane.keepReady();
     const { claim, record: plan } = plane.offer(jobFor(plane, configuration, { variables }));
@@ -159,6 +153,8 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     ]);
     expect(plan.report?.steps?.took).toMatchObject({ init: expect.any(Number), plan: expect.any(Number) });
     expect(textOf(plan)).toMatch(head);
+    expect(textOf(plan)).not.toMatch(/\[(TRACE|DEBUG)\]/);
+    expect(plan.log.toString()).toContain('\u001B[32m+\u001B[0m create');
     expect(bench.artifact('plan', 'log')?.equals(plan.log)).toBe(true);
     expect(apply.report).toMatchObject({
       outcome: 'finished',
@@ -178,6 +174,15 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
     });
     expect(stateJson().values.outputs.greeting).toMatchObject({ value: 'hello world', sensitive: false });
     expect(bench.leftovers()).toEqual([]);
+
+    const names: string[] = [];
+    const tar = extract();
+    tar.end(gunzipSync(bench.artifact('plan', 'plan') as Buffer));
+    for await (const entry of tar) {
+      names.push(entry.header.name);
+      entry.resume();
+    }
+    expect(names, 'the files that another runner needs').toEqual(['plan.tfplan', 'terraform-version']);
   });
 
   it('continues in another runner, with state, lock file and working directory', async () => {
@@ -187,14 +192,17 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
       'modules/m/m.tf': 'resource "terraform_data" "inner" {}',
     });
     const options = { variables, workingDirectory: 'live/eu/' };
-    const first = await bench.planAndApply(configuration, options);
+    await bench.run(jobFor(plane, configuration, options));
+    const first = await bench.run(bench.applyJob(configuration, options));
     expect(first.report).toMatchObject({ outcome: 'finished', counts: { additions: 3 } });
     expect(first.log).toMatch(head);
     const { serial } = stateOf();
 
     const state = plane.current()?.content?.toString();
     const changed = { ...options, state, variables: [{ key: 'who', value: 'moon' }] };
-    const second = await bench.planAndApply(configuration, changed);
+    plane.takesLater = true;
+    await bench.run(jobFor(plane, configuration, changed));
+    const second = await bench.run(bench.applyJob(configuration, changed));
     expect(second.report).toMatchObject({ counts: { additions: 0, changes: 2, destructions: 0 } });
     expect(stateOf().serial).toBeGreaterThan(serial);
     expect(stateOf().outputs.greeting.value).toBe('hello moon');
@@ -202,10 +210,8 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
   });
 
   it('can destroy with the empty configuration that the command line sends', async () => {
-    const { plane } = bench;
-    await bench.planAndApply(await archive({ 'main.tf': small }), { variables });
-    const state = plane.current()?.content?.toString();
-    const destroyed = await bench.planAndApply(await archive({}), { state, operation: { isDestroy: true } });
+    const operation = { isDestroy: true, refresh: false };
+    const destroyed = await bench.planAndApply(await archive({}), { state: await applied(), operation });
     expect(destroyed.report).toMatchObject({ outcome: 'finished', counts: { destructions: 2 } });
     expect(stateOf().resources).toEqual([]);
   });
@@ -228,57 +234,48 @@ output "files" { value = setunion(fileset(path.module, "*"), fileset(path.module
 describe('a plan', () => {
   it('without changes does not wait for an apply', async () => {
     const configuration = await archive({ 'main.tf': small });
-    await bench.planAndApply(configuration, { variables });
+    const state = await applied();
     bench.plane.keepReady();
-    const state = bench.plane.current()?.content?.toString();
+    bench.plane.calls.length = 0;
     const { report, code } = await bench.run(jobFor(bench.plane, configuration, { variables, state }));
     expect(report).toMatchObject({ outcome: 'finished', hasChanges: false, counts: { additions: 0 } });
     expect(code).toBe(0);
     expect(bench.plane.calls).not.toContain('POST /runner/v1/ready');
   });
 
-  it('with changed outputs only is applied', async () => {
-    const { report } = await bench.run(jobFor(bench.plane, await archive({ 'x.tf': 'output "x" { value = 1 }' })));
-    expect(report).toMatchObject({ hasChanges: true, counts: { additions: 0 } });
-  });
-
   it('follows the run’s options', async () => {
-    const { plane } = bench;
     const configuration = await archive({ 'main.tf': small });
-    await bench.planAndApply(configuration, { variables });
-    const state = plane.current()?.content?.toString();
-    const plan = async (operation: object, change = variables) =>
-      (await bench.run(jobFor(plane, configuration, { variables: change, state, operation }))).report;
-    expect(await plan({ replaceAddrs: ['terraform_data.b'] })).toMatchObject({
-      counts: { additions: 1, destructions: 1 },
-    });
+    const state = await applied();
     const other = [{ key: 'who', value: 'mars' }];
-    expect(await plan({ targetAddrs: ['terraform_data.a'] }, other)).toMatchObject({ counts: { changes: 1 } });
-    expect(await plan({ refreshOnly: true }, other)).toMatchObject({ counts: { changes: 0 } });
-    expect(await plan({ isDestroy: true, refresh: false })).toMatchObject({ counts: { destructions: 2 } });
+    const plan = async (operation: object) =>
+      (await bench.run(jobFor(bench.plane, configuration, { variables: other, state, operation }))).report;
+    // Without the target, the other resource would change.
+    const one = ['terraform_data.a'];
+    expect(await plan({ replaceAddrs: one, targetAddrs: one })).toMatchObject({
+      counts: { additions: 1, changes: 0, destructions: 1 },
+    });
+    expect(await plan({ refreshOnly: true })).toMatchObject({ counts: { changes: 0 } });
   });
 
-  it('is stored compressed too if it is large', async () => {
+  it('with changed outputs only is applied, and stored compressed too if it is large', async () => {
     const long = `output "long" { value = [for n in range(1000) : "\${n} ${'long '.repeat(30)}"] }`;
     const stored = await bench.run(jobFor(bench.plane, await archive({ 'main.tf': long })));
+    expect(stored.report).toMatchObject({ hasChanges: true, counts: { additions: 0 } });
     expect(stored.report?.artifacts).toHaveProperty('plan-json-redacted-gzip');
     const compressed = bench.artifact('plan', 'plan-json-redacted-gzip') ?? Buffer.of();
     expect(gunzipSync(compressed)).toEqual(bench.artifact('plan', 'plan-json-redacted'));
     expect(compressed.length).toBeLessThan(100_000);
   });
 
-  it('has colors, and JSON lines with the redacted plan on request', async () => {
-    const { plane } = bench;
+  it('has JSON lines with the redacted plan on request', async () => {
     const configuration = await archive({
       'main.tf': `${small}\nvariable "p" {\n  sensitive = true\n}\nresource "terraform_data" "s" { input = var.p }`,
     });
-    const job = jobFor(plane, configuration, {
+    const job = jobFor(bench.plane, configuration, {
       variables: [...variables, { key: 'p', value: 'hunter2!', sensitive: true }],
+      structuredOutput: true,
     });
-    const text = await bench.run(job);
-    expect(text.record.log.toString()).toContain('\u001B[32m+\u001B[0m create');
-
-    const json = await bench.run({ ...job, token: `${job.token}x`, structuredOutput: true });
+    const json = await bench.run(job);
     expect(json.log).toMatch(head);
     expect(json.log).toContain('"type":"planned_change"');
     expect(json.report?.artifacts).toHaveProperty('plan-json-redacted');
@@ -296,18 +293,6 @@ describe('a plan', () => {
     expect(bench.artifact('plan', 'plan-json')?.toString()).toContain('hunter2!');
   });
 
-  it('is stored with the files that another runner needs', async () => {
-    await bench.run(jobFor(bench.plane, await archive({ 'main.tf': small }), { variables }));
-    const names: string[] = [];
-    const tar = extract();
-    tar.end(gunzipSync(bench.artifact('plan', 'plan') as Buffer));
-    for await (const entry of tar) {
-      names.push(entry.header.name);
-      entry.resume();
-    }
-    expect(names).toEqual(['plan.tfplan', 'terraform-version']);
-  });
-
   it('generates configuration for imports if allowed', async () => {
     const configuration = await archive({ 'main.tf': 'import {\n  to = terraform_data.x\n  id = "some-id"\n}' });
     const operation = { allowConfigGeneration: true };
@@ -317,9 +302,18 @@ describe('a plan', () => {
   });
 });
 
-it('a state in the archive is ignored with a note', async () => {
+it('a debugging run has Terraform’s trace in its log', async () => {
+  const configuration = await archive({ 'main.tf': small });
+  const traced = await bench.run(jobFor(bench.plane, configuration, { variables, operation: { debug: true } }));
+  expect(traced.report?.outcome).toBe('finished');
+  expect(traced.log).toContain('[TRACE]');
+});
+
+it('a backend "remote" is replaced, and the state and records of another machine are ignored', async () => {
+  const remote =
+    'backend "remote" {\n    hostname = "example.com"\n    organization = "a"\n    workspaces { \n name = "x" \n }\n  }';
   const configuration = await archive({
-    'main.tf': small,
+    'main.tf': `terraform {\n  ${remote}\n}\n${small}`,
     'terraform.tfstate': JSON.stringify({
       version: 4,
       terraform_version: '1.11.4',
@@ -329,34 +323,12 @@ it('a state in the archive is ignored with a note', async () => {
       resources: [],
     }),
     'terraform.tfstate.d/other/terraform.tfstate': '{}',
+    '.terraform/terraform.tfstate': '{"version":3,"backend":{"type":"s3","config":{},"hash":1}}',
+    '.terraform/environment': 'another',
   });
-  const applied = await bench.planAndApply(configuration, { variables });
-  expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 2 } });
-  expect(applied.log).toContain('It is ignored: this platform stores the state.');
+  const { report, plan } = await bench.planAndApply(configuration, { variables });
+  expect(report).toMatchObject({ outcome: 'finished', counts: { additions: 2 } });
+  expect(textOf(plan)).toContain('It is ignored: this platform stores the state.');
   expect(stateOf().lineage).not.toBe('theirs');
-});
-
-it('a debugging run has Terraform’s trace in its log', async () => {
-  const configuration = await archive({ 'main.tf': small });
-  const traced = await bench.run(jobFor(bench.plane, configuration, { variables, operation: { debug: true } }));
-  expect(traced.report?.outcome).toBe('finished');
-  expect(traced.log).toContain('[TRACE]');
-  const quiet = await bench.run(jobFor(bench.plane, configuration, { variables }));
-  expect(quiet.log).not.toMatch(/\[(TRACE|DEBUG)\]/);
-});
-
-describe('a cloud block or backend "remote"', () => {
-  it.each([
-    'cloud {\n    organization = "acme"\n    workspaces {\n      name = "x"\n    }\n  }',
-    'backend "remote" {\n    hostname = "example.com"\n    organization = "a"\n    workspaces { \n name = "x" \n }\n  }',
-  ])('is replaced: %s', async (block) => {
-    const configuration = await archive({
-      'main.tf': `terraform {\n  ${block}\n}\n${small}`,
-      '.terraform/terraform.tfstate': '{"version":3,"backend":{"type":"s3","config":{},"hash":1}}',
-      '.terraform/environment': 'another',
-    });
-    const applied = await bench.planAndApply(configuration, { variables });
-    expect(applied.report).toMatchObject({ outcome: 'finished', counts: { additions: 2 } });
-    expect(stateOf().outputs.greeting.value).toBe('hello world');
-  });
+  expect(stateOf().outputs.greeting.value).toBe('hello world');
 });

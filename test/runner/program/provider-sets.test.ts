@@ -59,10 +59,15 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
     const plan = async (content: Buffer, sets: JobProviderSet[], variables = [variable]) =>
       bench.run({ ...jobFor(bench.plane, content, { variables }), providerSets: sets });
 
-    it('configures a provider for modules, with a variable of the workspace', async () => {
-      const { log, report } = await plan(await configuration(), [set()]);
+    it('configures a provider for modules with a variable, reports an unused set, and installs nothing for it', async () => {
+      const aws = { name: 'of aws', source: 'registry.terraform.io/hashicorp/aws', localName: 'aws' };
+      const { log, report } = await plan(await configuration(), [set(), set(aws)]);
       expect(log).toContain(`Provider set of all configures ${source}.`);
       expect(log).toContain('https://of-the-set.test');
+      expect(log).toContain(
+        'Provider set of aws is not used: the configuration does not use registry.terraform.io/hashicorp/aws.',
+      );
+      expect(log).not.toMatch(/Installing hashicorp\/aws/);
       expect(report).toMatchObject({ outcome: 'finished' });
     });
 
@@ -78,17 +83,6 @@ describe.skipIf(!existsSync('/usr/local/share/terraform/plugins/registry.terrafo
       const { log, report } = await plan(await configuration(), [set()], []);
       expect(report).toMatchObject({ outcome: 'errored' });
       expect(log).toContain('access_url');
-    });
-
-    it('reports an unused set, and installs nothing for it', async () => {
-      const { log, report } = await plan(await configuration(), [
-        set({ name: 'of aws', source: 'registry.terraform.io/hashicorp/aws', localName: 'aws' }),
-      ]);
-      expect(log).toContain(
-        'Provider set of aws is not used: the configuration does not use registry.terraform.io/hashicorp/aws.',
-      );
-      expect(log).not.toMatch(/Installing hashicorp\/aws/);
-      expect(report).toMatchObject({ outcome: 'finished' });
     });
   },
 );

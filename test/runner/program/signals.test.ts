@@ -9,8 +9,11 @@ import { until } from './until.ts';
 
 const bench = Bench.use();
 
+/** Of this file's processes. */
+const mark = String(Math.floor(Math.random() * 1e9)).padStart(9, '0');
+
 /** Two resources: the first is created at once, the second takes forever and shows in the process list. */
-const long = (mark: string, command = `echo begun; exec sleep 600.${mark}`) => `
+const long = (command = `echo begun; exec sleep 600.${mark}`) => `
 resource "terraform_data" "done" {}
 resource "terraform_data" "long" {
   input = terraform_data.done.id
@@ -19,7 +22,6 @@ resource "terraform_data" "long" {
   }
 }
 `;
-const marker = () => String(Math.floor(Math.random() * 1e9)).padStart(9, '0');
 
 /** Command lines of all processes. */
 const processes = (): string[] =>
@@ -32,15 +34,22 @@ const processes = (): string[] =>
         return [];
       }
     });
-const running = (mark: string) => processes().some((line) => line.includes(`sleep 600.${mark}`));
+const running = (more = '') => processes().some((line) => line.includes(`sleep 600.${mark}${more}`));
 
-/** An apply in the middle of its second resource. */
-const applying = async (mark: string, configuration: Buffer, environment = {}, job: Partial<Job> = {}) => {
+const planKey = 'run-1234567890abcdef/plan/plan';
+const plans = new Map<string, Buffer | undefined>();
+
+/** An apply in the middle of its second resource, in its own runner. Tests of the same configuration share its plan. */
+const applying = async (main = long(), environment = {}, job: Partial<Job> = {}) => {
   const { plane } = bench;
-  await bench.run(jobFor(plane, configuration));
+  const configuration = await archive({ 'main.tf': main });
+  const plan = plans.get(main);
+  if (plan) plane.objects.set(planKey, plan);
+  else await bench.run(jobFor(plane, configuration));
+  plans.set(main, plane.objects.get(planKey));
   const { claim, record } = plane.offer({ ...bench.applyJob(configuration), heartbeatSeconds: 0.2, ...job });
   const runner = bench.start(claim, environment);
-  await until('the long command runs', () => running(mark));
+  await until('the long command runs', () => running());
   return { plane, record, runner };
 };
 
@@ -49,8 +58,8 @@ const resources = (content: Buffer | undefined) =>
 
 describe('an apply in progress', () => {
   it('stores intermediate states, and is interrupted like with Ctrl-C', async () => {
-    const mark = marker();
-    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    const { plane, record, runner } = await applying();
+    plane.takesLater = true;
     await until('an intermediate state', () => plane.current());
     expect(plane.current()).toMatchObject({ intermediate: true });
     expect(resources(plane.current()?.content)).toContain('done');
@@ -69,28 +78,26 @@ describe('an apply in progress', () => {
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
     const json = JSON.parse(plane.objects.get(`${plane.current()?.id}.json`)?.toString() ?? '{}');
     expect(resources(Buffer.from(JSON.stringify(json.values?.root_module ?? {})))).toEqual(['done', 'long']);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
   });
 
   it('is killed with its child processes, and its state is stored', async () => {
-    const mark = marker();
     // Ignores interrupts, and has left the shell's process group.
-    const deaf = long(mark, `(trap '' INT TERM HUP; sleep 600.${mark}) & wait`);
-    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': deaf }));
+    const deaf = long(`(trap '' INT TERM HUP; sleep 600.${mark}) & wait`);
+    const { plane, record, runner } = await applying(deaf);
     plane.signal = 'kill';
     expect(await runner.ended).toBe(0);
     expect(record.report).toMatchObject({ outcome: 'canceled', message: 'Terraform was killed before it finished.' });
     expect(resources(plane.current()?.content)).toContain('done');
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
     expect(record.log.at(-1)).toBe(0x03);
   });
 
   it('ends at once and silently when the token is dead', async () => {
-    const mark = marker();
-    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    const { plane, record, runner } = await applying();
     plane.disown();
     expect(await runner.ended).toBe(0);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
     expect(record.report).toBeUndefined();
     expect(runner.said()).toContain('the control plane has ended this apply');
     // The state that the platform no longer accepts is kept, encrypted.
@@ -100,28 +107,25 @@ describe('an apply in progress', () => {
   });
 
   it('ends without writing anything when its runner resumes with a revoked token after a freeze', async () => {
-    const mark = marker();
     const go = join(bench.directory, 'go');
-    const configuration = await archive({
-      'main.tf': `${long(mark, `: sleep 600.${mark}; until [ -e ${go} ]; do sleep 0.05; done`)}
+    const main = `${long(`: sleep 600.${mark}; until [ -e ${go} ]; do sleep 0.05; done`)}
 resource "terraform_data" "after" {
   input = terraform_data.long.id
   provisioner "local-exec" {
     command = "sleep 600.${mark}0"
   }
-}`,
-    });
-    const { plane, record, runner } = await applying(mark, configuration);
+}`;
+    const { plane, record, runner } = await applying(main);
     await until('an intermediate state', () => plane.current());
     runner.process.kill('SIGSTOP');
     writeFileSync(go, '');
-    await until('Terraform is further than its runner knows', () => running(`${mark}0`));
+    await until('Terraform is further than its runner knows', () => running('0'));
     plane.disown();
     plane.expire();
     const before = JSON.stringify([[...plane.objects], plane.states, record.log]);
     runner.process.kill('SIGCONT');
     expect(await runner.ended).toBe(0);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
     expect(JSON.stringify([[...plane.objects], plane.states, record.log])).toBe(before);
     expect(record.report).toBeUndefined();
     const kept = readFileSync(keptStatePath(join(bench.directory, 'cache/unsaved-states'), 'run-1234567890abcdef'));
@@ -131,21 +135,18 @@ resource "terraform_data" "after" {
   });
 
   it('is interrupted by its runner once heartbeats fail', async () => {
-    const mark = marker();
-    const configuration = await archive({ 'main.tf': long(mark) });
-    const { plane, record, runner } = await applying(mark, configuration, {}, { silentSeconds: 1 });
+    const { plane, record, runner } = await applying(long(), {}, { silentSeconds: 1 });
     await until('a beat', () => record.heartbeats > 0);
-    expect(running(mark)).toBe(true);
+    expect(running()).toBe(true);
     plane.fault = (path) => (path.endsWith('/heartbeat') ? 'fail' : undefined);
     expect(await runner.ended).toBe(0);
     expect(record.report).toMatchObject({ outcome: 'errored' });
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
   });
 
   it('is interrupted when the host stops the runner, which reports it', async () => {
-    const mark = marker();
-    const { plane, record, runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    const { plane, record, runner } = await applying();
     runner.process.kill('SIGTERM');
     expect(await runner.ended).toBe(0);
     expect(record.report).toMatchObject({
@@ -153,29 +154,26 @@ resource "terraform_data" "after" {
       message: 'The runner was stopped before Terraform had finished.',
     });
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
   });
 
   it('is interrupted, and its state stored, when the runner itself fails', async () => {
-    const mark = marker();
     const throwing = "process.on('SIGUSR2', () => setImmediate(() => { throw new Error('unexpected'); }))";
     const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(throwing)}`;
-    const configuration = await archive({ 'main.tf': long(mark) });
-    const { plane, record, runner } = await applying(mark, configuration, { NODE_OPTIONS });
+    const { plane, record, runner } = await applying(long(), { NODE_OPTIONS });
     runner.process.kill('SIGUSR2');
     await runner.ended;
     expect(runner.said()).toContain('Error: unexpected');
     expect(record.report).toMatchObject({ outcome: 'errored' });
     expect(resources(plane.current()?.content)).toEqual(['done', 'long']);
-    expect(running(mark)).toBe(false);
+    expect(running()).toBe(false);
   });
 
   it('ends with the runner, regardless of how the runner ends', async () => {
-    const mark = marker();
-    const { runner } = await applying(mark, await archive({ 'main.tf': long(mark) }));
+    const { runner } = await applying();
     runner.process.kill('SIGKILL');
     await runner.ended;
-    await until('nothing is left', () => !running(mark));
+    await until('nothing is left', () => !running());
   });
 });
 
@@ -201,6 +199,7 @@ describe('a runner', () => {
     expect(exits.record.reports).toBe(1);
 
     // The reservation was withdrawn before the runner claimed it.
+    plane.takesLater = true;
     const late = await ready();
     plane.ready = { action: 'claim', claim: 'run-1234567890abcdef.apply' };
     expect(await late.runner.ended).toBe(0);
@@ -227,8 +226,7 @@ describe('a runner', () => {
 
 describe('Terraform’s environment', () => {
   it('contains its own variables, and neither the runner’s secrets nor its token', async () => {
-    const mark = marker();
-    const configuration = await archive({ 'main.tf': long(mark, `env; exec sleep 600.${mark}`) });
+    const configuration = await archive({ 'main.tf': long(`env; exec sleep 600.${mark}`) });
     const { plane } = bench;
     const variables = [
       { key: 'MY_REGION', value: 'eu-central-1', category: 'env' as const },
@@ -249,7 +247,7 @@ describe('Terraform’s environment', () => {
       CLOUD_PROFILE: 'office',
       STEPFORM_PASS_ON: 'CLOUD_PROFILE,NOT_SET',
     });
-    await until('the long command runs', () => running(mark));
+    await until('the long command runs', () => running());
 
     const terraform = readdirSync('/proc').filter((pid) => {
       try {

@@ -200,15 +200,20 @@ export class Bench {
     return { record, code, said: runner.said(), log: textOf(record), report: record.report };
   }
 
-  /** Plans and applies, each with its own runner; returns the apply. */
+  /** Plans, and applies with the same runner; returns the apply, and its plan. */
   async planAndApply(
     configuration: Buffer,
     options: Options = {},
     environment: Record<string, string> = {},
-  ): Promise<Finished> {
-    const planned = await this.run(jobFor(this.plane, configuration, options), environment);
-    expect(planned.report).toMatchObject({ outcome: 'finished' });
-    return this.run(this.applyJob(configuration, options), environment);
+    applyOptions: Options = options,
+  ): Promise<Finished & { plan: PhaseRecord }> {
+    const { claim, record: plan } = this.plane.offer(jobFor(this.plane, configuration, options));
+    const record = this.plane.reserve(jobFor(this.plane, configuration, { ...applyOptions, phase: 'apply' }));
+    const runner = this.start(claim, environment);
+    const code = await runner.ended;
+    this.plane.ready = { action: 'exit' };
+    expect(plan.report).toMatchObject({ outcome: 'finished' });
+    return { plan, record, code, said: runner.said(), log: textOf(record), report: record.report };
   }
 
   applyJob(configuration: Buffer, options: Options = {}): Job {

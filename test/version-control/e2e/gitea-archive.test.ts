@@ -4,7 +4,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { operate } from '#test/e2e/support/operator.ts';
 import { PlatformProcess } from '#test/e2e/support/platform.ts';
-import { Client, isFinalRun, type Resource, related } from '#test/e2e/support/waiting.ts';
+import { Client, isFinalRun, type Resource, related, until } from '#test/e2e/support/waiting.ts';
 import { resources } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { Gitea } from '../gitea/gitea.ts';
@@ -63,43 +63,29 @@ const untilArchived = async (run: Resource): Promise<void> => {
   await expect.poll(status, { timeout: 60_000, interval: 1000 }).toBe('archived');
 };
 
-/** A workspace that has applied a commit. */
-const applied = async (name: string): Promise<{ workspace: Resource; run: Resource }> => {
-  const identifier = await gitea.repository(name, { 'main.tf': resources(['a']) });
-  const workspace = await client.createWorkspace(platform.local.organization, name, {
+let workspace: Resource;
+/** The workspace has applied a commit. */
+let run: Resource;
+beforeAll(async () => {
+  if (!binary) return;
+  const identifier = await gitea.repository('archived', { 'main.tf': resources(['a']) });
+  workspace = await client.createWorkspace(platform.local.organization, 'archived', {
     'queue-all-runs': true,
     'auto-apply': true,
     'vcs-repo': { identifier, 'oauth-token-id': token },
   });
   const runs = () => client.list(`/workspaces/${workspace.id}/runs`);
-  await expect.poll(async () => (await runs()).length).toBe(1);
-  const run = await final((await runs())[0] as Resource);
+  const [first] = await until(runs, (all) => all.length === 1);
+  run = await final(first as Resource);
   expect(run.attributes.status).toBe('applied');
-  return { workspace, run };
-};
+}, 180_000);
 
 it.skipIf(!binary)(
-  'a commit leaves the bucket after its run, and the next run fetches it again',
+  'a commit leaves the bucket after its run; a later run shows why it waits for a Gitea that is down, can be canceled, and the next one fetches it again',
   async () => {
-    const { workspace, run } = await applied('archived');
     expect(stored()).toHaveLength(1);
     await untilArchived(run);
     expect(stored()).toEqual([]);
-    const next = await final(await client.createRun(workspace.id));
-    expect([next.attributes.status, next.attributes['status-timestamps']]).toEqual([
-      'planned_and_finished',
-      expect.objectContaining({ 'fetching-at': expect.any(String), 'fetched-at': expect.any(String) }),
-    ]);
-    expect((await versionOf(next)).id).toBe((await versionOf(run)).id);
-  },
-  300_000,
-);
-
-it.skipIf(!binary)(
-  'a run that needs a commit of a Gitea that is down shows why it waits, can be canceled, and a later one succeeds',
-  async () => {
-    const { workspace, run } = await applied('down');
-    await untilArchived(run);
     await gitea.down();
     const waiting = await client.createRun(workspace.id);
     const shown = await client.waitForRun(
@@ -116,12 +102,18 @@ it.skipIf(!binary)(
     await client.act(waiting.id, 'cancel');
     expect((await final(waiting)).attributes.status).toBe('canceled');
     await gitea.up();
-    const next = await client.createRun(workspace.id);
+    const { id } = await client.createRun(workspace.id);
     const ended = async () => {
       await sweep();
-      return (await client.run(next.id)).attributes.status;
+      return (await client.run(id)).attributes.status;
     };
     await expect.poll(ended, { timeout: 200_000, interval: 2000 }).toBe('planned_and_finished');
+    const next = await client.run(id);
+    expect(next.attributes['status-timestamps']).toMatchObject({
+      'fetching-at': expect.any(String),
+      'fetched-at': expect.any(String),
+    });
+    expect((await versionOf(next)).id).toBe((await versionOf(run)).id);
   },
   420_000,
 );

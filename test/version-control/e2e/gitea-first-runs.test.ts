@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { related } from '#clients/client/client.ts';
-import { sweep } from '#test/e2e/support/environments.ts';
 import {
   client,
   newName,
@@ -75,28 +74,26 @@ describe.skipIf(!binary)('a workspace without queue-all-runs', () => {
     expect((await following.runOf(workspace, third)).attributes.source).toBe('tfe-configuration-version');
   });
 
-  it('fetches a commit again for a run after the first attempts failed', async () => {
+  it('fetches a commit again for a run after the first attempts failed, and after its archive has expired', async () => {
     const identifier = await gitea.repository(newName('refused'), { 'main.tf': resources(['a']) });
-    const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
+    const workspace = await following.follow(identifier, { 'queue-all-runs': false });
+    const plan = async () => untilFinal(await client.createRun(workspace.id, { 'plan-only': true }));
     await untilCurrent(workspace, await headOf(identifier));
     proxy.refuse = (path) => (path.includes('/archive/') ? 403 : undefined);
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
     await untilCurrent(workspace, sha, 'errored');
     proxy.refuse = () => undefined;
-    const run = await untilFinal(await start(workspace));
-    expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([sha, 'applied']);
-    await untilCurrent(workspace, sha);
-  });
-
-  it('fetches a commit again after its archive has expired', async () => {
-    const identifier = await gitea.repository(newName('expired'), { 'main.tf': resources(['a']) });
-    const workspace = await following.follow(identifier, { 'queue-all-runs': false, 'auto-apply': true });
-    const sha = await headOf(identifier);
+    const expectPlanned = async (run: Resource) =>
+      expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([
+        sha,
+        'planned_and_finished',
+      ]);
+    await expectPlanned(await plan());
     await untilCurrent(workspace, sha);
     const version = related(await client.get(`/workspaces/${workspace.id}`), 'current-configuration-version');
     await expireArchive(String(version));
-    const run = await untilFinal(await start(workspace));
-    expect([(await following.ingressOf(run))['commit-sha'], run.attributes.status]).toEqual([sha, 'applied']);
+    const run = await plan();
+    await expectPlanned(run);
     expect(related(run, 'configuration-version')).toBe(version);
   });
 });
@@ -205,19 +202,7 @@ describe.skipIf(!binary)('a webhook', () => {
       all.map(async ({ identifier }) => (await gitea.call('GET', `/repos/${identifier}/hooks`)).length as number),
     );
 
-  it('is deleted at the forge with its workspace, connection or organization, or after a disconnection', async () => {
-    const all = await endings();
-    expect(await hooks(all)).toEqual([1, 1, 1, 1]);
-    for (const { end } of all) await end();
-    await expect
-      .poll(async () => {
-        await sweep();
-        return hooks(all);
-      })
-      .toEqual([0, 0, 0, 0]);
-  });
-
-  it('is deleted later if the forge was down', async () => {
+  it('is deleted with its workspace, connection or organization, or after a disconnection, later if the forge was down', async () => {
     const all = await endings();
     await gitea.down();
     try {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '#test/e2e/support/waiting.ts';
 import { client, newName, organization, type Resource, resources } from '#test/e2e/support/world.ts';
 import { giteaBinary } from '../gitea/binary.ts';
 import { FollowingGitea } from '../gitea/following.ts';
@@ -30,12 +31,20 @@ const write = (folder: string, path: string, text: string): void => {
 
 const files = { 'main.tf': resources(['a']), 'a/main.tf': resources(['a']), 'b/main.tf': resources(['b']) };
 
+/** A workspace with its first run. */
+const follow = async (identifier: string, attributes: object = {}, vcs: object = {}): Promise<Resource> => {
+  const workspace = await following.follow(identifier, { ...waiting, ...attributes }, vcs);
+  await until(
+    () => following.runsOf(workspace),
+    (runs) => runs.length === 1,
+  );
+  return workspace;
+};
+
 /** A repository, and a workspace with its first run. */
 const followed = async (attributes: object = {}, vcs: object = {}): Promise<[string, Resource]> => {
   const identifier = await following.gitea.repository(newName('pushes'), files);
-  const workspace = await following.follow(identifier, { ...waiting, ...attributes }, vcs);
-  await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
-  return [identifier, workspace];
+  return [identifier, await follow(identifier, attributes, vcs)];
 };
 
 /** Head of the branch main. */
@@ -43,19 +52,24 @@ const headOf = async (identifier: string): Promise<string> =>
   (await following.gitea.call('GET', `/repos/${identifier}/branches/main`)).commit.id;
 
 describe.skipIf(!binary)('a push', () => {
+  /** A repository with a workspace for each folder: the third does not exist. */
+  let identifier: string;
+  let a: Resource;
+  let b: Resource;
+  let c: Resource;
+  beforeAll(async () => {
+    [identifier, a] = await followed({ 'working-directory': 'a' });
+    b = await follow(identifier, { 'working-directory': 'b' });
+    c = await follow(identifier, { 'working-directory': 'c' });
+  });
+
   it('starts runs only in workspaces that its files concern', async () => {
-    const [identifier, a] = await followed({ 'working-directory': 'a' });
-    const b = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
-    await expect.poll(async () => (await following.runsOf(b)).length).toBe(1);
     const sha = await following.gitea.push(identifier, { 'b/main.tf': resources(['b', 'b2']) }, 'Only b');
     await following.runOf(b, sha);
     expect(await following.runsOf(a)).toHaveLength(1);
   });
 
   it('of eight commits starts workspaces that only the oldest one concerns, although the payload omits it', async () => {
-    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
-    const other = await following.follow(identifier, { ...waiting, 'working-directory': 'c' });
-    await expect.poll(async () => (await following.runsOf(other)).length).toBe(1);
     const sha = await following.inClone(identifier, async (git, folder) => {
       write(folder, 'a/main.tf', resources(['a', 'a2']));
       await git('add', '.');
@@ -68,26 +82,23 @@ describe.skipIf(!binary)('a push', () => {
       await git('push', '--quiet');
       return git('rev-parse', 'HEAD');
     });
-    await following.runOf(workspace, sha);
-    expect(await following.runsOf(other)).toHaveLength(1);
+    await following.runOf(a, sha);
+    expect(await following.runsOf(c)).toHaveLength(1);
   });
 
   it('that resets the branch to an older commit runs that commit, wherever its files are', async () => {
-    const [identifier, workspace] = await followed();
-    const elsewhere = await following.follow(identifier, { ...waiting, 'working-directory': 'b' });
-    await expect.poll(async () => (await following.runsOf(elsewhere)).length).toBe(1);
+    const before = await following.commitsOf(c);
     const first = await headOf(identifier);
-    const second = await following.gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Second');
-    await following.runOf(workspace, second);
+    const second = await following.gitea.push(identifier, { 'a/main.tf': resources(['a', 'b']) }, 'Second');
+    await following.runOf(a, second);
     await following.inClone(identifier, (git) =>
       git('push', '--quiet', '--force', 'origin', `${first}:refs/heads/main`),
     );
-    await expect.poll(async () => (await following.commitsOf(workspace)).slice(0, 2)).toEqual([first, second]);
-    await expect.poll(() => following.commitsOf(elsewhere)).toEqual([first, first]);
+    await expect.poll(async () => (await following.commitsOf(a)).slice(0, 2)).toEqual([first, second]);
+    await expect.poll(() => following.commitsOf(c)).toEqual([first, ...before]);
   });
 
   it('after one whose delivery was lost runs the newest commit, in workspaces that either one concerns', async () => {
-    const [identifier, workspace] = await followed({ 'working-directory': 'a' });
     const [hook] = await following.gitea.call('GET', `/repos/${identifier}/hooks`);
     const active = (on: boolean) =>
       following.gitea.call('PATCH', `/repos/${identifier}/hooks/${hook.id}`, { active: on, events: hook.events });
@@ -103,7 +114,7 @@ describe.skipIf(!binary)('a push', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const config = { url, content_type: 'json' };
     const mine = { type: 'gitea', active: true, events: ['push'], config };
-    await following.gitea.call('POST', `/repos/${identifier}/hooks`, mine);
+    const { id } = await following.gitea.call('POST', `/repos/${identifier}/hooks`, mine);
     await active(false);
     const lost = await following.gitea.push(
       identifier,
@@ -112,14 +123,15 @@ describe.skipIf(!binary)('a push', () => {
     );
     await expect.poll(() => told).toContain(lost);
     server.close();
+    await following.gitea.call('DELETE', `/repos/${identifier}/hooks/${id}`);
     await active(true);
     const newest = await following.gitea.push(identifier, { 'b/main.tf': '# b' }, 'Touches b');
-    await following.runOf(workspace, newest);
-    expect(await following.commitsOf(workspace)).not.toContain(lost);
+    await following.runOf(a, newest);
+    expect(await following.commitsOf(a)).not.toContain(lost);
   });
 
   it('of tags, lightweight and annotated, runs their commit; deleted tags and branches run nothing', async () => {
-    const [identifier, workspace] = await followed({}, { 'tags-regex': 'release-\\d+' });
+    const workspace = await follow(identifier, {}, { 'tags-regex': 'release-\\d+' });
     const { tags, pushed } = await following.inClone(identifier, async (git, folder) => {
       const commits: string[] = [];
       for (const n of [1, 2]) {
@@ -145,13 +157,11 @@ describe.skipIf(!binary)('a push', () => {
   });
 
   it('that recreates a deleted branch runs it', async () => {
-    const identifier = await following.gitea.repository(newName('gone'), files);
     await following.gitea.push(identifier, { 'main.tf': resources(['x']) }, 'On a branch', {
       branch: 'side',
       from: 'main',
     });
-    const workspace = await following.follow(identifier, waiting, { branch: 'side' });
-    await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
+    const workspace = await follow(identifier, {}, { branch: 'side' });
     const sha = await following.inClone(identifier, async (git, folder) => {
       await git('push', '--quiet', 'origin', ':refs/heads/side');
       write(folder, 'main.tf', resources(['again']));
@@ -165,7 +175,6 @@ describe.skipIf(!binary)('a push', () => {
   });
 
   it('is accepted after the secret was rotated, which requires another webhook at this forge', async () => {
-    const [identifier, workspace] = await followed();
     const base = `/oauth-clients/${following.oauthClient.id}/repositories`;
     const repositories = await client.list(base);
     const id = repositories.find(({ attributes }) => attributes.identifier === identifier)?.id;
@@ -176,10 +185,10 @@ describe.skipIf(!binary)('a push', () => {
     expect(await following.gitea.call('GET', `/repos/${identifier}/hooks`)).toHaveLength(1);
     const sha = await following.gitea.push(
       identifier,
-      { 'main.tf': resources(['a', 'rotated']) },
+      { 'a/main.tf': resources(['a', 'rotated']) },
       'After the rotation',
     );
-    await following.runOf(workspace, sha);
+    await following.runOf(a, sha);
   });
 });
 
@@ -189,22 +198,21 @@ describe.skipIf(!binary)('a pull request', () => {
     const [identifier, onMain] = await followed();
     const at = `/repos/${identifier}`;
     await gitea.call('POST', `${at}/branches`, { new_branch_name: 'release', old_branch_name: 'main' });
-    const onRelease = await following.follow(identifier, waiting, { branch: 'release' });
-    await expect.poll(async () => (await following.runsOf(onRelease)).length).toBe(1);
+    const onRelease = await follow(identifier, {}, { branch: 'release' });
     /** Commits of plans, newest first, and whether each is in progress. */
     const plansOf = async (workspace: Resource): Promise<[string, boolean][]> => {
       const plans = (await following.runsOf(workspace)).filter(({ attributes }) => attributes['plan-only']);
       const commits = plans.map(async (run) => (await following.ingressOf(run))['commit-sha']);
       return (await Promise.all(commits)).map((sha, i) => [sha, plans[i]?.attributes.status !== 'canceled']);
     };
-    const until = (workspace: Resource, plans: [string, boolean][]) =>
+    const untilPlans = (workspace: Resource, plans: [string, boolean][]) =>
       expect.poll(() => plansOf(workspace)).toEqual(plans);
     const change = (n: number) => ({ 'main.tf': resources(['a', `change${n}`]) });
     const first = await gitea.push(identifier, change(1), 'First', { branch: 'feature', from: 'main' });
     const number = await gitea.pull(identifier, 'feature', 'Please');
-    await until(onMain, [[first, true]]);
+    await untilPlans(onMain, [[first, true]]);
     const second = await gitea.push(identifier, change(2), 'Second', { branch: 'feature' });
-    await until(onMain, [
+    await untilPlans(onMain, [
       [second, true],
       [first, false],
     ]);
@@ -215,14 +223,14 @@ describe.skipIf(!binary)('a pull request', () => {
       await git('push', '--quiet', '--force', 'origin', 'feature');
       return git('rev-parse', 'HEAD');
     });
-    await until(onMain, [
+    await untilPlans(onMain, [
       [forced, true],
       [second, false],
       [first, false],
     ]);
     await gitea.call('PATCH', `${at}/pulls/${number}`, { base: 'release' });
-    await until(onRelease, [[forced, true]]);
-    await until(onMain, [
+    await untilPlans(onRelease, [[forced, true]]);
+    await untilPlans(onMain, [
       [forced, false],
       [second, false],
       [first, false],
@@ -230,7 +238,7 @@ describe.skipIf(!binary)('a pull request', () => {
     await gitea.call('PATCH', `${at}/pulls/${number}`, { state: 'closed' });
     const meanwhile = await gitea.push(identifier, change(3), 'While it is closed', { branch: 'feature' });
     await gitea.call('PATCH', `${at}/pulls/${number}`, { state: 'open' });
-    await until(onRelease, [
+    await untilPlans(onRelease, [
       [meanwhile, true],
       [forced, false],
     ]);

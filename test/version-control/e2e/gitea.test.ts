@@ -48,9 +48,14 @@ const ingressOf = (run: Resource) => following.ingressOf(run);
 const runOf = (workspace: Resource, sha: string) => following.runOf(workspace, sha);
 
 describe.skipIf(!binary)('a workspace that follows a repository', () => {
+  let identifier: string;
+  let workspace: Resource;
+  beforeAll(async () => {
+    identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
+    workspace = await follow(identifier);
+  });
+
   it('runs its first commit and every push, and sets the commits’ statuses', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
-    const workspace = await follow(identifier);
     expect(workspace.attributes['vcs-repo']).toMatchObject({
       identifier,
       branch: '',
@@ -84,15 +89,11 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
         target: expect.stringContaining(`/runs/${run.id}`),
       });
     expect((await gitea.statuses(identifier, sha)).at(-1)).toMatchObject({ state: 'pending' });
-    await client.act(run.id, 'apply');
-    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    await client.act(run.id, 'discard');
   });
 
-  it('plans pull requests speculatively, and never plans forks', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
-    const workspace = await follow(identifier);
-    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', {
+  it('plans pull requests speculatively, in one comment, and again for a comment of a linked account', async () => {
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b', 'c']) }, 'Add c', {
       branch: 'feature',
       from: 'main',
     });
@@ -108,34 +109,12 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     });
     await expect
       .poll(async () => (await gitea.statuses(identifier, sha))[0]?.description)
-      .toBe('Plan: 2 to add, 0 to change, 0 to destroy');
-    const mallory = await gitea.newUser(newName('m').slice(0, 30));
-    await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
-    await gitea.call('POST', `/repos/${identifier}/forks`, {}, mallory);
-    const fork = `${mallory.name}/${identifier.split('/')[1]}`;
-    const evil = await gitea.push(fork, { 'main.tf': resources(['evil']) }, 'Evil', {
-      branch: 'evil',
-      from: 'main',
-      as: mallory,
-    });
-    await gitea.pull(identifier, `${mallory.name}:evil`, 'Take this', mallory);
-    await expect.poll(vcsMessages).toContain(`of ${identifier} comes from a fork`);
-    expect(await gitea.statuses(identifier, evil)).toEqual([]);
-  });
-
-  it('shows plans in one comment, and plans again for a comment of a linked account', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
-    const workspace = await follow(identifier);
-    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
-    const branch = { branch: 'feature', from: 'main' };
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
-    const number = await gitea.pull(identifier, 'feature', 'Please add c');
-    await untilFinal(await runOf(workspace, sha));
+      .toBe('Plan: 3 to add, 0 to change, 0 to destroy');
     const ours = async () => {
       const all = await gitea.call('GET', `/repos/${identifier}/issues/${number}/comments`);
       return all.map(({ body }: { body: string }) => body).filter((body: string) => body.startsWith('<!-- stepform'));
     };
-    await expect.poll(ours).toEqual([expect.stringContaining('2 to add, 0 to change')]);
+    await expect.poll(ours).toEqual([expect.stringContaining('3 to add, 0 to change')]);
     const say = (body: string) => gitea.call('POST', `/repos/${identifier}/issues/${number}/comments`, { body });
     const link = `/oauth-clients/${oauthClient.id}/account-link`;
     await say('stepform plan');
@@ -154,16 +133,28 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await ours()).toHaveLength(1);
   });
 
+  it('never plans pull requests of forks', async () => {
+    const mallory = await gitea.newUser(newName('m').slice(0, 30));
+    await gitea.call('PUT', `/repos/${identifier}/collaborators/${mallory.name}`, { permission: 'read' });
+    await gitea.call('POST', `/repos/${identifier}/forks`, {}, mallory);
+    const fork = `${mallory.name}/${identifier.split('/')[1]}`;
+    const evil = await gitea.push(fork, { 'main.tf': resources(['evil']) }, 'Evil', {
+      branch: 'evil',
+      from: 'main',
+      as: mallory,
+    });
+    await gitea.pull(identifier, `${mallory.name}:evil`, 'Take this', mallory);
+    await expect.poll(vcsMessages).toContain(`of ${identifier} comes from a fork`);
+    expect(await gitea.statuses(identifier, evil)).toEqual([]);
+  });
+
   it('applies a pull request before its merge, and runs the merge afterwards', async () => {
-    const identifier = await gitea.repository(newName('infra'), { 'main.tf': resources(['a']) });
-    const workspace = await follow(identifier, { 'apply-before-merge-enabled': true });
-    await expect.poll(async () => (await runsOf(workspace)).length).toBe(1);
-    const first = await untilConfirmable((await runsOf(workspace))[0] as Resource);
-    // Otherwise the run would hold the workspace.
-    await client.act(first.id, 'discard');
-    const branch = { branch: 'feature', from: 'main' };
-    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'c']) }, 'Add c', branch);
-    const number = await gitea.pull(identifier, 'feature', 'Please add c');
+    const before = (await runsOf(workspace)).length;
+    const attributes = { 'apply-before-merge-enabled': true };
+    await client.call('PATCH', `/workspaces/${workspace.id}`, { data: { type: 'workspaces', attributes } });
+    const branch = { branch: 'saved', from: 'main' };
+    const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'd']) }, 'Add d', branch);
+    const number = await gitea.pull(identifier, 'saved', 'Please add d');
     const run = await runOf(workspace, sha);
     const statusOf = async ({ id }: Resource) => (await client.get(`/runs/${id}`)).attributes.status;
     await expect.poll(() => statusOf(run)).toBe('planned_and_saved');
@@ -185,7 +176,7 @@ describe.skipIf(!binary)('a workspace that follows a repository', () => {
     expect(await held()).toBe(number);
     await gitea.merge(identifier, number);
     await expect.poll(held).toBeNull();
-    await expect.poll(async () => (await runsOf(workspace)).length).toBe(3);
+    await expect.poll(async () => (await runsOf(workspace)).length).toBe(before + 2);
     const [merged] = (await runsOf(workspace)) as [Resource];
     expect((await untilFinal(merged)).attributes).toMatchObject({
       status: 'planned_and_finished',
@@ -221,7 +212,8 @@ describe.skipIf(!binary)('a forge that only an agent can reach', () => {
     const by = await client.create(`/organizations/${organization}/oauth-clients`, 'oauth-clients', attributes, {
       'agent-pool': { data: { type: 'agent-pools', id: pool.id } },
     });
-    const identifier = await gitea.repository(newName('private'), { 'main.tf': resources(['a']) });
+    // The first run has nothing to apply.
+    const identifier = await gitea.repository(newName('private'), { 'main.tf': '' });
     const workspace = await following.follow(identifier, { 'auto-apply': true }, {}, { by });
     await expect.poll(async () => (await following.runsOf(workspace)).length).toBe(1);
     const sha = await gitea.push(identifier, { 'main.tf': resources(['a', 'b']) }, 'Through an agent');

@@ -73,10 +73,21 @@ export class FollowingGitea {
     return (await client.get(`/configuration-versions/${version.id}/ingress-attributes`)).attributes;
   }
 
+  /** Runs and their commits, newest first. */
+  async commitRunsOf({ id }: Resource): Promise<{ run: Resource; sha: string }[]> {
+    const { data, included = [] } = await client.call<Resource[]>(
+      'GET',
+      `/workspaces/${id}/runs?page[size]=50&filter[operation]=plan_and_apply,plan_only,save_plan&include=configuration_version.ingress_attributes`,
+    );
+    return data.map((run) => {
+      const of = related(run, 'configuration-version')?.replace('cv-', 'ia-');
+      return { run, sha: included.find((one) => one.id === of)?.attributes['commit-sha'] };
+    });
+  }
+
   /** Newest first. */
   async commitsOf(workspace: Resource): Promise<string[]> {
-    const all = await Promise.all((await this.runsOf(workspace)).map((one) => this.ingressOf(one)));
-    return all.map((ingress) => ingress['commit-sha']);
+    return (await this.commitRunsOf(workspace)).map(({ sha }) => sha);
   }
 
   /** Waits for the run of the commit. */
@@ -85,9 +96,7 @@ export class FollowingGitea {
     await expect
       .poll(
         async () => {
-          for (const one of await this.runsOf(workspace)) {
-            if ((await this.ingressOf(one))['commit-sha'] === sha) found = one;
-          }
+          found = (await this.commitRunsOf(workspace)).findLast((one) => one.sha === sha)?.run;
           return found?.id;
         },
         { timeout: 60_000, interval: 500 },
