@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { exit } from '#clients/cli/exit.ts';
 import { resource, stateFile } from '#test/support/state.ts';
 import { example, Terraform, workspaceNamed } from '../support/terraform.ts';
-import { client, newName, organization, platform } from '../support/world.ts';
+import { client, newName, organization, platform, pushState } from '../support/world.ts';
 
 const command = fileURLToPath(new URL('../../../functions/clients/cli/stepform.mjs', import.meta.url));
 
@@ -104,13 +104,7 @@ describe.concurrent('stepform init', () => {
   it('touches neither of two states', async () => {
     const name = newName('init');
     const workspace = await client.createWorkspace(organization, name);
-    const { text, ...announced } = stateFile({ resources: [resource('terraform_data', 'other')] });
-    await client.call('POST', `/workspaces/${workspace.id}/actions/lock`, {});
-    await client.create(`/workspaces/${workspace.id}/state-versions`, 'state-versions', {
-      ...announced,
-      state: Buffer.from(text).toString('base64'),
-    });
-    await client.call('POST', `/workspaces/${workspace.id}/actions/unlock`);
+    await pushState(workspace, stateFile({ resources: [resource('terraform_data', 'other')] }));
     const here = await applied();
     const state = here.read('terraform.tfstate');
     const { code, err } = await init(here, ['-w', name, '--yes']);

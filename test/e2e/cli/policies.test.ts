@@ -23,9 +23,9 @@ describe.concurrent('terraform apply, with a policy check,', () => {
       status: 'policy_checked',
       actions: { 'is-confirmable': true },
     });
-    command.answer('yes');
+    command.answer('no');
     const { code, text } = await command.ended;
-    expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
+    expect({ code, text }).toMatchObject({ code: 1, text: expect.stringContaining('Apply discarded.') });
   });
 
   it('with -auto-approve overrides and applies without asking', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { resource, stateFile } from '#test/support/state.ts';
 import { cloud, example, host, Terraform, workspaceNamed } from '../support/terraform.ts';
-import { client, newName, organization, resources } from '../support/world.ts';
+import { client, newName, organization, pushState, resources } from '../support/world.ts';
 
 const at = (workspaces: string, configuration = example): Terraform =>
   new Terraform({ files: { 'cloud.tf': cloud(workspaces), 'main.tf': configuration } });
@@ -62,7 +63,7 @@ describe.concurrent('terraform workspace, with tags,', () => {
     expect(await here.succeed(`workspace new ${two}`)).toContain(`Created and switched to workspace "${two}"!`);
     expect(await listed(here)).toEqual([one, two].sort());
     expect(await here.fail(`workspace new ${one}`)).toContain('already exists');
-    await here.succeed('apply -auto-approve');
+    await pushState(await workspaceNamed(two), stateFile({ resources: [resource('terraform_data', 'a')] }));
 
     await here.succeed(`workspace select ${one}`);
     expect(await here.succeed('workspace show')).toBe(`${one}\n`);
