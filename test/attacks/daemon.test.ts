@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { until } from '#test/e2e/support/waiting.ts';
 import { newWorkspace, readLog, startRun, untilFinal } from '#test/e2e/support/world.ts';
 import { notSeparated, separatesUsers } from './plan-code.ts';
 
@@ -15,32 +14,23 @@ const commands = (): string[] =>
       }
     });
 
-const leaves = async (daemon: string, seconds: string) => {
+/** A daemon of its own session, whose parent has ended; and one that also cleared its environment and left the folder. */
+const daemons = [
+  { seconds: `86400.${process.pid}1`, start: '' },
+  ...(separatesUsers ? [{ seconds: `86400.${process.pid}2`, start: 'cd /; env -i ' }] : []),
+];
+
+it.runIf(process.platform === 'linux')(`daemons of a run end with its apply${notSeparated}`, async () => {
+  const all = daemons.map(({ start, seconds }) => `(${start}setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`);
   const main = `resource "terraform_data" "a" {
   provisioner "local-exec" {
-    command = ${JSON.stringify(`${daemon}; sleep 0.5; echo "started it"`)}
+    command = ${JSON.stringify(`${all.join('; ')}; sleep 0.5; echo "started them"`)}
   }
 }
 `;
   const run = await startRun(await newWorkspace({ 'auto-apply': true }), { 'main.tf': main });
   expect((await untilFinal(run)).attributes.status).toBe('applied');
-  expect(await readLog(run, 'apply')).toContain('started it');
-  const alive = async () => commands().filter((command) => command.includes(seconds));
-  await until(alive, (match) => match.length === 0, 10_000).catch(() => {});
-  return alive();
-};
-
-const onLinux = it.runIf(process.platform === 'linux');
-
-onLinux('a daemon of its own session, whose parent has ended, ends with the apply', async () => {
-  const seconds = `86400.${process.pid}1`;
-  expect(await leaves(`(setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`, seconds)).toEqual([]);
+  expect(await readLog(run, 'apply')).toContain('started them');
+  const isDaemon = (command: string) => daemons.some(({ seconds }) => command.includes(seconds));
+  await expect.poll(() => commands().filter(isDaemon), { timeout: 10_000 }).toEqual([]);
 });
-
-it.runIf(separatesUsers)(
-  `the runner kills a daemon that cleared its environment and left the folder${notSeparated}`,
-  async () => {
-    const seconds = `86400.${process.pid}2`;
-    expect(await leaves(`cd /; (env -i setsid sleep ${seconds} >/dev/null 2>&1 </dev/null &)`, seconds)).toEqual([]);
-  },
-);

@@ -4,11 +4,9 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 
 /** Searches for secrets in every file that all users of the machine can read, and in the visible data of processes. */
 
-const search = `for secret in $(echo $HALVES | tr ',' ' '); do
-  whole=$(echo $secret | tr -d '|')
-  echo "$whole" | grep -rlsF -D skip -f - "$DATA" /etc /home /root /var /run /opt /srv /tmp /usr/local /proc/[0-9]*/environ /proc/[0-9]*/cmdline \\
-    | sed "s/^/found in /"
-done
+const search = `echo $HALVES | tr -d '|' | tr ',' '\\n' \\
+  | grep -rlsF -D skip -f - "$DATA" /etc /home /root /var /run /opt /srv /tmp /usr/local /proc/[0-9]*/environ /proc/[0-9]*/cmdline \\
+  | sed "s/^/found in /"
 ls "$DATA" >/dev/null 2>&1 && echo "listed the data folder"
 echo "looked everywhere"
 `;

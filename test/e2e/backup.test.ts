@@ -24,9 +24,12 @@ const keep = (what: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ['functions/clients/cli/stepform.mjs', what, ...args], {
     env: { ...process.env, STEPFORM_DATA: platform.dataDir },
   });
-const start = async (configuration: string, attributes = {}) => {
+const prepare = async (configuration: string) => {
   const workspace = await client.createWorkspace(platform.local.organization, newName());
-  const version = await client.upload(workspace.id, await packFiles({ 'main.tf': configuration }));
+  return { workspace, version: await client.upload(workspace.id, await packFiles({ 'main.tf': configuration })) };
+};
+const start = async (configuration: string, attributes = {}) => {
+  const { workspace, version } = await prepare(configuration);
   return { workspace, version, run: await client.createRun(workspace.id, attributes, version.id) };
 };
 const isConfirmable = ({ attributes }: Resource) => attributes.actions['is-confirmable'];
@@ -88,7 +91,7 @@ it('a backup of a platform in use restores everything that its table refers to, 
   let isOver = false;
   const others: string[] = [];
   const writer = (async () => {
-    while (!isOver) others.push((await start(resources(['other']), { 'plan-only': true })).version.id);
+    while (!isOver) others.push((await prepare(resources(['other']))).version.id);
   })();
   await until(
     async () => others.length,

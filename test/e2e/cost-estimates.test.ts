@@ -18,9 +18,8 @@ it('terraform shows the estimate, before it asks', async () => {
   const cloud = `terraform {\n  cloud {\n    hostname = "${host}"\n    organization = "${home}"\n    workspaces {\n      name = "${name}"\n    }\n  }\n}\n`;
   const here = new Terraform({ files: { 'cloud.tf': cloud, 'main.tf': example } });
   await here.succeed('init -input=false');
-  const planned = await here.succeed('plan');
-  expect(planned).toMatch(/Cost Estimation:\s+Resources: 2 of 2 estimated\s+\$0\.0\/mo \+\$0\.0/);
   const applied = await here.succeed('apply', ['yes']);
+  expect(applied).toMatch(/Cost Estimation:\s+Resources: 2 of 2 estimated\s+\$0\.0\/mo \+\$0\.0/);
   expect(applied).toMatch(/Resources: 2 of 2 estimated[\s\S]+Do you want to perform these actions/);
   expect(await here.succeed('plan -target=terraform_data.a')).toContain('created with the -target option');
 });

@@ -15,8 +15,8 @@ describe('runners of a platform that comes back on other ports', () => {
     platform = await PlatformProcess.start({ PORT: '0', HTTPS_PORT: '0' });
     // Two runs, because later runners must follow the platform like the first one.
     for (let runs = 0; runs < 2; runs++) {
-      const { run } = await start(resources(['a']), { 'auto-apply': true });
-      expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
+      const { run } = await start(resources(['a']), { 'plan-only': true });
+      expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('planned_and_finished');
     }
   });
   afterAll(async () => {
@@ -53,21 +53,17 @@ describe('runners of a platform that comes back on other ports', () => {
       .filter((name) => name.endsWith('.json'))
       .filter((name) => JSON.parse(readFileSync(join(platform.dataDir, 'tasks', name), 'utf8')).run === id).length;
 
-  it('apply a confirmed plan with the runner that stayed ready', async () => {
-    const { run } = await start(resources(['a']));
-    await client().waitForRun(run.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
-    await restartElsewhere();
-    await client().act(run.id, 'apply');
-    expect((await client().waitForRun(run.id, isFinalRun)).attributes.status).toBe('applied');
-    expect(runnersOf(run)).toBe(1);
-  });
-
-  it('continue an apply, including log and state, however often the platform moves', async () => {
+  it('apply a confirmed plan, and continue an apply, including log and state, however often the platform moves', async () => {
+    const { run: planned } = await start(resources(['a']));
+    await client().waitForRun(planned.id, (now) => now.attributes.actions['is-confirmable'] || isFinalRun(now));
     const { run, workspace } = await start(`${resources(['slow'], 12)}\noutput "word" { value = "kept" }`, {
       'auto-apply': true,
     });
     await client().waitForRun(run.id, ({ attributes }) => attributes.status === 'applying');
     await restartElsewhere();
+    await client().act(planned.id, 'apply');
+    expect((await client().waitForRun(planned.id, isFinalRun)).attributes.status).toBe('applied');
+    expect(runnersOf(planned), 'the runner that stayed ready').toBe(1);
     await restartElsewhere();
     const ended = await client().waitForRun(run.id, isFinalRun);
     expect(ended.attributes.status).toBe('applied');

@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import { packFiles } from '#clients/cli/archive.ts';
+import { until } from './support/waiting.ts';
 import { client, newWorkspace, organization, platform, readLog, startRun, untilFinal } from './support/world.ts';
 
 /** Data that workspaces share: state, runs, variables. */
@@ -48,8 +50,7 @@ it('a run reads another workspace’s state only while it is shared', async () =
 it('an apply queues a run in the next workspace, which auto-applies if its setting allows', async () => {
   const source = await newWorkspace({ 'auto-apply': true });
   const target = await newWorkspace({ 'auto-apply-run-trigger': true });
-  const version = await startRun(target, { 'main.tf': 'output "n" { value = 1 }\n' }, { 'plan-only': true });
-  await untilFinal(version);
+  await client.upload(target.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
   await client.create(
     `/workspaces/${target.id}/run-triggers`,
     'run-triggers',
@@ -60,7 +61,6 @@ it('an apply queues a run in the next workspace, which auto-applies if its setti
   );
   const applied = await untilFinal(await startRun(source, { 'main.tf': outputs }));
   expect(applied.attributes.status).toBe('applied');
-  const { until } = await import('./support/waiting.ts');
   const [triggered] = await until(
     () => client.list(`/workspaces/${target.id}/runs`),
     (runs) => runs.length > 0,

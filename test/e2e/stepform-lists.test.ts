@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, it } from 'vitest';
 import { exit } from '#clients/cli/exit.ts';
+import { resource, stateFile } from '#test/support/state.ts';
 import {
   client,
   giveAccess,
@@ -13,6 +14,7 @@ import {
   newWorkspace,
   organization,
   platform,
+  pushState,
   resources,
   startRun,
   untilConfirmable,
@@ -129,7 +131,7 @@ it('a workspace is changed, moved and deleted; one with resources only by force'
   );
   const wrong = await stepform('workspaces', 'settings', '-w', name, '--project', `${project}x`);
   expect(wrong).toMatchObject({ code: exit.notFound, err: expect.stringContaining(`Did you mean ${project}?`) });
-  await untilFinal(await startRun({ ...set }, { 'main.tf': resources(['a']) }));
+  await pushState(set, stateFile({ resources: [resource('terraform_data', 'a')] }));
   expect(await stepform('workspaces', 'delete', '-w', name)).toMatchObject({
     code: exit.usage,
     err: expect.stringContaining('--yes'),
@@ -191,8 +193,9 @@ it('a team that may plan sees who confirms', async () => {
   expect(await stepformAs(data.attributes.token, 'runs', 'confirm', run.id)).toMatchObject({
     code: exit.notAllowed,
   });
-  expect((await stepform('runs', 'show', run.id)).out).toContain(`stepform runs confirm ${run.id}\n`);
-  expect((await stepform('runs', 'show', run.id)).out).not.toContain(told);
+  const { out } = await stepform('runs', 'show', run.id);
+  expect(out).toContain(`stepform runs confirm ${run.id}\n`);
+  expect(out).not.toContain(told);
 });
 
 it('a watch of several runs prefixes each line with its run, and ends with the failed ones', async () => {

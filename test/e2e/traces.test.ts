@@ -61,6 +61,7 @@ describe('a platform with a receiver of traces', () => {
     expect(platform.output).toContain(`traces ${receiver.url}/v1/traces`);
   });
 
+  let run: Resource;
   it('sends the whole tree of an applied run, from the request to the calls of providers', async () => {
     const server = await startServer();
     server.answer = async (request, answer) => {
@@ -105,7 +106,7 @@ describe('a platform with a receiver of traces', () => {
         },
       }),
     });
-    const run = ((await response.json()) as { data: Resource }).data;
+    run = ((await response.json()) as { data: Resource }).data;
     expect((await ended(run)).attributes.status).toBe('applied');
     const spans = await traceOf(run);
     const tree = treeOf(spans);
@@ -147,6 +148,22 @@ describe('a platform with a receiver of traces', () => {
     expect(log).not.toContain('a secret');
   });
 
+  it('logs the request, the run and its trace in every line about a run', async () => {
+    const traceId = createHash('sha256').update(run.id).digest('hex').slice(0, 32);
+    // The files may be written after the response.
+    const lines = await until(
+      async () => logLines(),
+      (all) => all.some(({ runId, status }) => runId === run.id && status === 'applied'),
+    );
+    expect(lines.filter(({ requestId }) => !requestId)).toEqual([]);
+    const own = lines.filter((line) => JSON.stringify(line).includes(run.id));
+    for (const line of own) expect(line).toMatchObject({ runId: run.id, traceId, requestId: expect.any(String) });
+    expect(own.map(({ message, status }) => `${message}: ${status ?? ''}`)).toEqual(
+      expect.arrayContaining(['run created: ', 'run status: planning', 'run status: applying', 'run status: applied']),
+    );
+    expect(runnerLogs()).toContain(`"runId":"${run.id}","traceId":"${traceId}"`);
+  });
+
   it('sends the tree of a failed run, with the place of the failure', async () => {
     const run = await start('resource "terraform_data" "a" {\n  input = nothing\n}');
     expect((await ended(run)).attributes.status).toBe('errored');
@@ -181,37 +198,18 @@ describe('a platform with a receiver of traces', () => {
     expect(root.status).toBeUndefined();
   });
 
-  it('logs the request, the run and its trace in every line about a run', async () => {
-    const run = await start(resources(['a']));
-    await ended(run);
-    const traceId = createHash('sha256').update(run.id).digest('hex').slice(0, 32);
-    // The files may be written after the response.
-    const lines = await until(
-      async () => logLines(),
-      (all) => all.some(({ runId, status }) => runId === run.id && status === 'applied'),
-    );
-    expect(lines.filter(({ requestId }) => !requestId)).toEqual([]);
-    const own = lines.filter((line) => JSON.stringify(line).includes(run.id));
-    for (const line of own) expect(line).toMatchObject({ runId: run.id, traceId, requestId: expect.any(String) });
-    expect(own.map(({ message, status }) => `${message}: ${status ?? ''}`)).toEqual(
-      expect.arrayContaining(['run created: ', 'run status: planning', 'run status: applying', 'run status: applied']),
-    );
-    expect(runnerLogs()).toContain(`"runId":"${run.id}","traceId":"${traceId}"`);
-  });
-
   it('names a dead receiver in the log once, while runs are not affected, and sends traces when it is back', async () => {
     const complaints = () => logLines().filter(({ message }) => message === 'traces are not delivered');
     await receiver.close();
-    const first = await ended(await start(resources(['a'])));
-    const second = await ended(await start(resources(['a'])));
-    expect([first, second].map(({ attributes }) => attributes.status)).toEqual(['applied', 'applied']);
+    const plan = async () => ended(await start(resources(['a']), { 'plan-only': true }));
+    const statuses = [await plan(), await plan()].map(({ attributes }) => attributes.status);
+    expect(statuses).toEqual(['planned_and_finished', 'planned_and_finished']);
     await until(async () => complaints().length, Boolean);
     expect(complaints()).toMatchObject([
       { level: 'warn', url: `${receiver.url}/v1/traces`, reason: 'the connection was refused' },
     ]);
     await receiver.open();
-    const third = await start(resources(['a']));
-    expect(treeOf(await traceOf(await ended(third)))).toContain('applying');
+    expect(treeOf(await traceOf(await plan()))).toContain('planning > plan');
     expect(complaints()).toHaveLength(1);
   });
 });

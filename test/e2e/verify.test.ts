@@ -69,20 +69,17 @@ it('leaves no states and no content of applies after the next sweeps', async () 
 });
 
 it('reports broken and slow integrations with an exit code', async () => {
-  const late: FaultRule = { kind: 'late', service: 'aws.s3', action: 'Object Created', every: 1, ms: 31_000 };
-  await inject([late]);
+  await inject([{ kind: 'late', service: 'aws.s3', action: 'Object Created', every: 1, ms: 31_000 }]);
   const slow = await verify('--only', 'event from S3');
   expect(slow).toMatchObject({ code: 15, result: 'differs' });
   expect(slow.of('event from S3')?.text).toMatch(/^accepted 3\d\.\d s after its upload; documented: 30 s at most$/);
 
-  const denied: FaultRule = { kind: 'refuse', service: 's3', function: 'operator', every: 1, error: 'AccessDenied' };
-  await inject([late, denied]);
-  const broken = await verify('--only', 'upload checksum', '--only', 'event from S3');
+  await inject([{ kind: 'refuse', service: 's3', function: 'operator', every: 1, error: 'AccessDenied' }]);
+  const broken = await verify('--only', 'upload checksum');
   expect(broken).toMatchObject({ code: 1, result: 'failed' });
   expect(broken.checks.map(({ name, result }) => [name, result])).toEqual([
     ['upload checksum', 'failed'],
     ['organization', 'ok'],
-    ['event from S3', 'differs'],
   ]);
   expect(broken.of('upload checksum')?.text).toBe(
     'other content was answered with 400 AccessDenied, not 400 BadDigest',

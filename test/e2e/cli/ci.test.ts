@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { inState, newWorkspace, organization, platform } from '../support/world.ts';
+import { exit } from '#clients/cli/exit.ts';
+import { inState, newName, newWorkspace, organization, platform } from '../support/world.ts';
 
 /** The steps of the GitHub Action (action.yml), and of the examples for GitLab and Jenkins, as their CI runs them. */
 
@@ -66,18 +67,27 @@ describe('a run from CI', () => {
   it.each([
     ['a merge on GitHub', github('push', merged), true],
     ['a pull request on GitHub', github('pull_request', proposed), false],
-    ['a push to another branch on GitHub', github('push', 'refs/heads/topic'), false],
-    ['a comment on GitHub', github('issue_comment', merged), false],
-    ['a merge with APPLY=never', { ...github('push', merged), APPLY: 'never' }, false],
-    ['a merge on GitLab', { GITLAB_CI: 'true', CI_COMMIT_BRANCH: 'main', CI_DEFAULT_BRANCH: 'main' }, true],
-    ['a merge request on GitLab', { GITLAB_CI: 'true', CI_MERGE_REQUEST_IID: '7', CI_DEFAULT_BRANCH: 'main' }, false],
-    ['a merge on Jenkins', { BRANCH_IS_PRIMARY: 'true' }, true],
-    ['a pull request on Jenkins', { CHANGE_ID: '7' }, false],
   ])('of %s is applied only if it is on the default branch', async (_, ci, isApplied) => {
     const workspace = await newWorkspace();
     const { code, output } = await bash(`bash ${resolve('infra/ci/run.sh')}`, { ...inWorkspace(workspace), ...ci });
     expect([code, output]).toEqual([0, expect.stringMatching(isApplied ? /^### Apply/ : /^### Plan/)]);
     expect(await inState(workspace).catch(() => [])).toEqual(isApplied ? ['terraform_data.a'] : []);
+  });
+
+  it.each([
+    ['a push to another branch on GitHub', github('push', 'refs/heads/topic'), 'Plan'],
+    ['a comment on GitHub', github('issue_comment', merged), 'Plan'],
+    ['a merge with APPLY=never', { ...github('push', merged), APPLY: 'never' }, 'Plan'],
+    ['a merge on GitLab', { GITLAB_CI: 'true', CI_COMMIT_BRANCH: 'main', CI_DEFAULT_BRANCH: 'main' }, 'Apply'],
+    ['a merge request on GitLab', { GITLAB_CI: 'true', CI_MERGE_REQUEST_IID: '7', CI_DEFAULT_BRANCH: 'main' }, 'Plan'],
+    ['a merge on Jenkins', { BRANCH_IS_PRIMARY: 'true' }, 'Apply'],
+    ['a pull request on Jenkins', { CHANGE_ID: '7' }, 'Plan'],
+  ])('of %s that could not be started reports the kind that it would have been', async (_, ci, kind) => {
+    const name = newName('missing');
+    const environment = { ...inWorkspace({ attributes: { name } }), ...ci };
+    const { code, output } = await bash(`bash ${resolve('infra/ci/run.sh')}`, environment);
+    const report = `### ${kind} of ${name}\n\nThe run could not be started`;
+    expect([code, output]).toEqual([exit.notFound, expect.stringContaining(report)]);
   });
 
   it.each([

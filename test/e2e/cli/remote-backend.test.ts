@@ -11,14 +11,13 @@ describe.concurrent('with backend "remote", terraform', () => {
     await here.succeed('init -input=false');
     expect((await workspaceNamed(name)).attributes['terraform-version']).toBe('1.11.4');
 
-    const planned = await here.succeed('plan -target=terraform_data.a');
+    const { code, text: planned } = await here.run('apply -target=terraform_data.a', ['no']);
+    expect({ code, planned }).toMatchObject({ code: 1, planned: expect.stringContaining('Apply discarded.') });
     expect(planned).toContain('# terraform_data.a will be created');
     expect(planned).toContain('Plan: 1 to add, 0 to change, 0 to destroy.');
     expect(planned).not.toMatch(/"@level"|backend "local"/);
-    expect((await runIn(planned)).attributes).toMatchObject({ source: 'terraform', 'plan-only': true });
+    expect((await runIn(planned)).attributes).toMatchObject({ source: 'terraform', 'plan-only': false });
 
-    const refused = await here.run('apply', ['no']);
-    expect(refused).toMatchObject({ code: 1, text: expect.stringContaining('Apply discarded.') });
     const applied = await here.succeed('apply', ['yes']);
     expect(applied).toContain('Apply complete! Resources: 2 added');
     expect(applied, 'JSON lines, which it does not render').not.toContain('"@level"');
@@ -60,7 +59,9 @@ describe.concurrent('with backend "remote", terraform', () => {
     await here.succeed('workspace new test');
     expect(await here.succeed('workspace list')).toMatch(/^ {2}dev\n\* test$/m);
     await here.succeed('workspace select dev');
-    expect(await here.succeed('plan')).toContain('Plan: 2 to add');
+    const planned = await here.succeed('plan');
+    expect(planned).toContain('Plan: 2 to add');
+    expect((await runIn(planned)).attributes['plan-only']).toBe(true);
     await here.succeed('workspace delete test');
     expect((await workspaceNamed(`${prefix}dev`)).attributes.name).toBe(`${prefix}dev`);
     await expect(workspaceNamed(`${prefix}test`)).rejects.toMatchObject({ status: 404 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { inWorkspace, type Terraform } from '../support/terraform.ts';
+import { inWorkspace, runIn, type Terraform } from '../support/terraform.ts';
 import { client, organization, type Resource } from '../support/world.ts';
 
 /** Commands that read or change the state without a run. */
@@ -94,7 +94,9 @@ describe('terraform state', () => {
     expect((await stateNow()).serial).toBeGreaterThan(now.serial);
 
     // The state is wrong about the real resource, which only a refresh detects.
-    expect(await here.succeed('plan -refresh-only')).toContain('~ n      = "pushed" -> "x"');
+    const refreshed = await here.succeed('plan -refresh-only');
+    expect(refreshed).toContain('~ n      = "pushed" -> "x"');
+    expect((await runIn(refreshed)).attributes).toMatchObject({ 'refresh-only': true, 'plan-only': true });
     expect(await here.succeed('apply -refresh-only -auto-approve')).toContain('0 added, 0 changed, 0 destroyed');
     expect(await here.succeed('output -raw n')).toBe('x');
   });

@@ -13,26 +13,22 @@ resource "terraform_data" "slow" {
 const files = { 'main.tf': resources(['a']) };
 
 describe.concurrent('terraform apply, when it has to wait,', () => {
-  it('shows how many runs are ahead, and continues when they have ended', async () => {
+  it('can be interrupted, which cancels no other run, and continues when runs ahead have ended', async () => {
     const { here, workspace } = await inWorkspace(files['main.tf']);
     const front = await untilConfirmable(await startRun(workspace, files));
+    const interrupted = here.start('apply -auto-approve');
+    await interrupted.until('Waiting for 1 run(s) to finish before being queued...');
+    interrupted.interrupt();
+    expect((await interrupted.ended).text).toContain('The remote operation was successfully cancelled.');
+    expect((await untilFinal(await runIn(interrupted.text))).attributes.status).toBe('canceled');
+    expect((await client.run(front.id)).attributes.actions['is-confirmable']).toBe(true);
+
     const command = here.start('apply -auto-approve');
     await command.until('Waiting for 1 run(s) to finish before being queued...');
     expect((await runIn(command.text)).attributes.status).toBe('pending');
     await client.act(front.id, 'discard');
     const { code, text } = await command.ended;
     expect({ code, text }).toMatchObject({ code: 0, text: expect.stringContaining('Apply complete!') });
-  });
-
-  it('can be interrupted, which cancels its run and no other', async () => {
-    const { here, workspace } = await inWorkspace(files['main.tf']);
-    const front = await untilConfirmable(await startRun(workspace, files));
-    const command = here.start('apply -auto-approve');
-    await command.until('Waiting for 1 run(s) to finish before being queued...');
-    command.interrupt();
-    expect((await command.ended).text).toContain('The remote operation was successfully cancelled.');
-    expect((await untilFinal(await runIn(command.text))).attributes.status).toBe('canceled');
-    expect((await client.run(front.id)).attributes.actions['is-confirmable']).toBe(true);
   });
 
   it("shows that the workspace is locked and continues when it is unlocked; plan-only runs don't wait", async () => {
@@ -83,7 +79,7 @@ describe.concurrent('Ctrl-C', () => {
     await command.ended;
     const run = await runIn(command.text);
     expect(run.attributes.actions['is-confirmable']).toBe(true);
-    await client.act(run.id, 'apply');
-    expect((await untilFinal(run)).attributes.status).toBe('applied');
+    await client.act(run.id, 'discard');
+    expect((await untilFinal(run)).attributes.status).toBe('discarded');
   });
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
+import type { stateFile } from '#test/support/state.ts';
 import { Client, followLog, isFinalRun, type Resource, reportOutputOf, until } from './waiting.ts';
 
 export type { Resource };
@@ -28,6 +29,14 @@ export const giveAccess = (team: { id: string }, workspace: Resource, access: st
       workspace: { data: { type: 'workspaces', id: workspace.id } },
     },
   );
+
+/** Gives the workspace a state, as `terraform state push` does. */
+export const pushState = async ({ id }: Resource, { text, ...announced }: ReturnType<typeof stateFile>) => {
+  const attributes = { ...announced, state: Buffer.from(text).toString('base64') };
+  await client.call('POST', `/workspaces/${id}/actions/lock`, {});
+  await client.create(`/workspaces/${id}/state-versions`, 'state-versions', attributes);
+  await client.call('POST', `/workspaces/${id}/actions/unlock`);
+};
 
 /** Uploads files and creates a run with them. */
 export const startRun = async (

@@ -5,11 +5,82 @@ import { newAccount } from '#test/support/new-account.ts';
 import { platformWithFaults } from './support/platform-with-faults.ts';
 import { isFinalRun, type Resource, until } from './support/waiting.ts';
 
-/** Runs on a platform that behaves like a new account on AWS. */
+/** Runs on a platform whose functions die, and which behaves like a new account on AWS. */
 
 const waitMs = 300_000;
-
 const world = platformWithFaults(waitMs);
+
+const runsIn = ({ id }: Resource): Promise<Resource[]> => world.client.list(`/workspaces/${id}/runs`);
+
+const createPlace = async (name: string) => {
+  const workspace = await world.client.createWorkspace(world.platform.local.organization, name, { 'auto-apply': true });
+  const version = await world.client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
+  return { workspace, version };
+};
+
+/** Sends without the client's retries. */
+const post = ({ workspace, version }: Awaited<ReturnType<typeof createPlace>>) =>
+  fetch(`${world.platform.local.url}/api/v2/runs`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${world.platform.local.token}`,
+      'content-type': 'application/vnd.api+json',
+    },
+    body: JSON.stringify({
+      data: {
+        type: 'runs',
+        attributes: { message: 'interrupted' },
+        relationships: {
+          workspace: { data: { type: 'workspaces', id: workspace.id } },
+          'configuration-version': { data: { type: 'configuration-versions', id: version.id } },
+        },
+      },
+    }),
+  });
+
+/** Kills the function of POST /runs before this write of new items. test/lifecycle has all writes, in process. */
+const withDeath = async <T>(nth: number, work: () => Promise<T>): Promise<T> => {
+  await world.putFaults([{ kind: 'kill', service: 'dynamodb', action: 'PutItem', nth, times: 1 }]);
+  try {
+    return await work();
+  } finally {
+    await world.putFaults([]);
+  }
+};
+
+const plannedAt = ({ attributes }: Resource): string => attributes['status-timestamps']['plan-queued-at'];
+
+it('a run whose creation died is never overtaken by the next one, and delays it for minutes at most', async () => {
+  const places = [];
+  // Before the first write, in the middle, and before one of the last, which follows the run.
+  for (const nth of [1, 3, 6]) {
+    const place = await createPlace(`dies-${nth}`);
+    const answer = await withDeath(nth, () => post(place));
+    expect(answer.status, `death ${nth}`).toBe(500);
+    places.push({ nth, ...place, next: await world.client.createRun(place.workspace.id, {}, place.version.id) });
+  }
+  const survivors: number[] = [];
+  for (const { nth, workspace, next } of places) {
+    const ended = await world.client.waitForRun(next.id, isFinalRun, waitMs);
+    // After the interrupted run, the next one may have no changes left.
+    expect(['applied', 'planned_and_finished'], `death ${nth}`).toContain(ended.attributes.status);
+    const others = (await runsIn(workspace)).filter(({ id }) => id !== next.id);
+    for (const other of others) {
+      expect(isFinalRun(other), `death ${nth}: ${other.attributes.status} after the next run`).toBe(true);
+      expect(plannedAt(other) < plannedAt(ended), `death ${nth}: overtaken`).toBe(true);
+    }
+    survivors.push(others.length);
+  }
+  // The first interruptions leave no run, the later ones leave one.
+  expect(survivors).toEqual([...survivors].sort());
+  expect([survivors[0], survivors.at(-1)]).toEqual([0, 1]);
+}, 300_000);
+
+it('the client repeats the request by itself', async () => {
+  const { workspace, version } = await createPlace('client');
+  const run = await withDeath(3, () => world.client.createRun(workspace.id, {}, version.id));
+  expect((await runsIn(workspace)).map(({ id }) => id)).toEqual([run.id]);
+}, 60_000);
 
 /** As clients do after 503. */
 const patiently = async <T>(request: () => Promise<T>): Promise<T> => {
@@ -56,7 +127,7 @@ const crowd = async (isOver: () => boolean): Promise<void> => {
       headers: { authorization: `Bearer ${world.platform.local.token}` },
     }).then((answer) => answer.arrayBuffer());
   while (!isOver()) {
-    await Promise.all(Array.from({ length: 30 }, request));
+    await Promise.all(Array.from({ length: 15 }, request));
     await sleep(500);
   }
 };
@@ -70,10 +141,8 @@ const connect = (source: Resource, target: Resource) =>
     { sourceable: { data: { type: 'workspaces', id: source.id } } },
   );
 
-const runsIn = ({ id }: Resource): Promise<Resource[]> => world.client.list(`/workspaces/${id}/runs`);
-
-it('six runs at once are each applied once, and trigger one run each', async () => {
-  const opened = await Promise.all(Array.from({ length: 6 }, (_, n) => open(n)));
+it('four runs at once are each applied once, and trigger one run each', async () => {
+  const opened = await Promise.all(Array.from({ length: 4 }, (_, n) => open(n)));
   const [a, b, c, d] = opened.map(({ workspace }) => workspace) as [Resource, Resource, Resource, Resource];
   await Promise.all([connect(a, b), connect(c, d)]);
   await world.putFaults(newAccount);
@@ -91,7 +160,7 @@ it('six runs at once are each applied once, and trigger one run each', async () 
   await visitors;
   const injected = await world.faults();
   await world.putFaults([]);
-  expect(statuses).toEqual(Array(6).fill('applied'));
+  expect(statuses).toEqual(Array(4).fill('applied'));
   // Each fault happened.
   expect(injected.filter((rule) => rule.injected === 0)).toEqual([]);
   expect((await ofTargets()).map((runs) => runs.map(({ attributes }) => attributes.status))).toEqual([

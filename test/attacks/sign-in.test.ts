@@ -1,9 +1,108 @@
+import { request as httpRequest } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { Scene, uniqueName } from './support.ts';
 
-/** A leaked token of a team or an organization is worthless once it is deleted. */
+/**
+ * Sign-ins: an attacker has seen a code, makes up a host name, or holds the token of a team or of an organization, which
+ * is worthless once it is deleted.
+ */
 
 const scene = await Scene.open();
+
+describe('the code of a sign-in', () => {
+  const account = (sub: string) => ({ sub, email: `${sub}@example.test`, email_verified: true });
+  const refused = { status: 400, body: { error: 'invalid_grant' } };
+
+  it('is exchanged once', async () => {
+    const { code, verifier } = await scene.code(account('once'));
+    expect((await scene.redeem(code, verifier)).status).toBe(200);
+    expect(await scene.redeem(code, verifier)).toMatchObject(refused);
+  });
+
+  it('is exchanged once by ten concurrent requests', async () => {
+    const { code, verifier } = await scene.code(account('race'));
+    const answers = await Promise.all(Array.from({ length: 10 }, () => scene.redeem(code, verifier)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  it('is rejected without its verifier and consumed by a wrong guess', async () => {
+    const { code, verifier } = await scene.code(account('guessed'));
+    expect(await scene.redeem(code, 'A'.repeat(43))).toMatchObject(refused);
+    expect(await scene.redeem(code, verifier)).toMatchObject(refused);
+  });
+
+  it('is not exchanged for another kind of token', async () => {
+    const { code, verifier } = await scene.code(account('elsewhere'));
+    const answer = await scene.redeem(code, verifier, { redirectUri: 'http://localhost:10000/login' });
+    expect(answer).toMatchObject(refused);
+  });
+
+  it('is not issued for a callback in another browser', async () => {
+    const { url } = scene.platform.local;
+    scene.issuer.account = account('victim');
+    const parameters = { client_id: 'page', code_challenge: 'A'.repeat(43), code_challenge_method: 'S256' };
+    const begun = await fetch(`${url}/oauth/sign-in?${new URLSearchParams(parameters)}`, { redirect: 'manual' });
+    const back = await scene.issuer.visit(begun.headers.get('location') ?? '');
+    const came = await fetch(back, { redirect: 'manual' });
+    await came.arrayBuffer();
+    expect(came.headers.get('location') ?? '').not.toMatch(/[#?&]code=/);
+  });
+});
+
+const evil = 'evil.example';
+
+/** The complete response: headers and body. */
+const ask = (path: string, headers: Record<string, string>): Promise<{ status: number; text: string }> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(scene.platform.local.url);
+    const sent = httpRequest({ hostname, port, path, headers }, async (response) => {
+      const body = (await response.toArray()).join('');
+      resolve({ status: response.statusCode ?? 0, text: `${JSON.stringify(response.headers)}\n${body}` });
+    });
+    sent.on('error', reject).end();
+  });
+
+const challenge = 'a'.repeat(43);
+const pathsFor = async (): Promise<string[]> => {
+  const workspace = await scene.workspace(scene.owner, scene.organization);
+  return [
+    '/.well-known/terraform.json',
+    '/.well-known/openid-configuration',
+    `/oauth/sign-in?client_id=page&code_challenge=${challenge}&code_challenge_method=S256`,
+    `/oauth/authorization?client_id=terraform-cli&response_type=code&redirect_uri=http://localhost:10000/login&code_challenge=${challenge}&code_challenge_method=S256&state=x`,
+    `/api/v2/workspaces/${workspace.id}`,
+    `/api/v2/organizations/${scene.organization}/oauth-clients`,
+    '/app',
+    '/',
+  ];
+};
+
+it('responses contain no host from a request header', async () => {
+  const { host } = new URL(scene.platform.local.url);
+  const authorization = `Bearer ${scene.owner}`;
+  const forged: Record<string, string>[] = [
+    { host: evil },
+    { host: `${evil}:${host.split(':')[1]}` },
+    { host, 'x-forwarded-host': evil },
+    { host, forwarded: `host=${evil}` },
+    { host, 'x-original-host': evil },
+  ];
+  for (const path of await pathsFor()) {
+    for (const headers of forged) {
+      const { status, text } = await ask(path, { ...headers, authorization });
+      if (headers.host === host) expect([path, text.includes(evil)]).toEqual([path, false]);
+      else expect([path, status]).toEqual([path, 421]);
+    }
+  }
+});
+
+it('the platform sends the issuer its own callback URL', async () => {
+  const { host, origin } = new URL(scene.platform.local.url);
+  const path = `/oauth/sign-in?client_id=page&code_challenge=${challenge}&code_challenge_method=S256`;
+  const { status, text } = await ask(path, { host, 'x-forwarded-proto': 'https', 'x-forwarded-host': evil });
+  expect(status).toBe(302);
+  expect(text).toContain(encodeURIComponent(`${origin}/oauth/callback`));
+});
 
 const newUser = () => {
   const sub = uniqueName('mallory');
