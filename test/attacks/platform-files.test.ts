@@ -4,7 +4,9 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 
 /** Searches for secrets in every file that all users of the machine can read, and in the visible data of processes. */
 
-const search = `echo $HALVES | tr -d '|' | tr ',' '\\n' \\
+/** Finds what it has written itself: the search works. */
+const search = `echo $OWN | tr -d '|' >/tmp/own
+echo $HALVES,$OWN | tr -d '|' | tr ',' '\\n' \\
   | grep -rlsF -D skip -f - "$DATA" /etc /home /root /var /run /opt /srv /tmp /usr/local /proc/[0-9]*/environ /proc/[0-9]*/cmdline \\
   | sed "s/^/found in /"
 ls "$DATA" >/dev/null 2>&1 && echo "listed the data folder"
@@ -33,7 +35,11 @@ resource "terraform_data" "a" {
     const victim = await startRun(other, files);
     await client.waitForRun(victim.id, ({ attributes }) => attributes.status === 'applying');
     const workspace = await newWorkspace({ 'auto-apply': true, 'structured-run-output-enabled': false });
-    const variables = { HALVES: [secret, platform.token].map(halved).join(','), DATA: platform.dataDir as string };
+    const variables = {
+      HALVES: [secret, platform.token].map(halved).join(','),
+      OWN: halved(`own-secret-${process.pid}`),
+      DATA: platform.dataDir as string,
+    };
     for (const [key, value] of Object.entries(variables))
       await client.setVariable(workspace.id, { key, value, category: 'env' });
     const run = await startRun(workspace, {
@@ -44,7 +50,7 @@ resource "terraform_data" "a" {
     expect((await untilFinal(run)).attributes.status).toBe('applied');
     const log = await readLog(run, 'apply');
     expect(log).toContain('looked everywhere');
-    expect(log).not.toMatch(/found in|listed the data folder/);
+    expect(log.match(/found in \S+|listed the data folder/g)).toEqual(['found in /tmp/own']);
     expect((await untilFinal(victim)).attributes.status).toBe('applied');
   },
   180_000,

@@ -224,7 +224,7 @@ class Watch {
     const { run, stages, override } = this.#seen;
     // Print the results before the question; they do not change until it is answered.
     const due = over || (override !== undefined && !this.#told.has(override));
-    if (override) this.#told.add(override);
+    if (override && !over) this.#told.add(override);
     if (/^(Pre|Post)-/.test(name) && stages.length > 0) {
       const slug = name.toLowerCase().replace('-', '_');
       for (const result of await taskResults(this.#client, run)) if (result.stage === slug) this.#judged(result);
