@@ -12,13 +12,18 @@ export const long = [
   'test/environments/lost-answers.test.ts',
   'test/infra/synth.test.ts',
   'test/package/package.test.ts',
-  'test/package/release.test.ts',
+  'test/package/construct.test.ts',
+  'test/infra/openapi.test.ts',
   'test/api/who-may.test.ts',
   'test/runner/program/failures.test.ts',
   'test/runner/program/plan-and-apply.test.ts',
   'test/runner/program/signals.test.ts',
   'test/runner/program/state-changes.test.ts',
+  'test/runner/program/lost-state.test.ts',
+  'test/runner/program/delivery.test.ts',
+  'test/lifecycle/queue.test.ts',
   'test/fuzz/fuzz.test.ts',
+  'test/fuzz/random.test.ts',
 ];
 
 const rank = ({ moduleId }: TestSpecification): number => {
