@@ -190,8 +190,7 @@ it('the audit trails of all organizations have a new token of a member of more t
   expect(listed.body.data.map(({ id: name }: { id: string }) => name)).toContain(last);
 });
 
-/** Data of a deleted organization are inaccessible to its former owner and to the next owner of a similar name. */
-/** Ids of the deleted organization's data. */
+/** Owner of an organization that is deleted below: then its data are inaccessible, also to the next owner of a similar name. */
 const former: Person = await scene.signIn();
 const mallory: Person = await scene.signIn();
 const organization = await scene.organizationOf(former.token);

@@ -3,6 +3,7 @@ import { packFiles } from '#clients/cli/archive.ts';
 import { ApiError, Client, until } from '#test/e2e/support/waiting.ts';
 import {
   client,
+  giveAccess,
   newName,
   newWorkspace,
   organization,
@@ -26,18 +27,10 @@ const team: Resource = await client.create(`/organizations/${organization}/teams
 const { attributes } = await client.create(`/teams/${team.id}/authentication-token`, 'authentication-tokens', {});
 const attacker: Client = new Client(platform.url, attributes.token);
 
-const give = (workspace: Resource, access: string): Promise<Resource> =>
-  client.create(
-    '/team-workspaces',
-    'team-workspaces',
-    { access },
-    { team: { data: { type: 'teams', id: team.id } }, workspace: { data: { type: 'workspaces', id: workspace.id } } },
-  );
-
 /** A workspace in which the attacker may plan. */
 const target = async (attributes: Record<string, unknown> = {}): Promise<Resource> => {
   const workspace = await newWorkspace(attributes);
-  await give(workspace, 'plan');
+  await giveAccess(team, workspace, 'plan');
   return workspace;
 };
 
@@ -135,7 +128,7 @@ describe.concurrent('a user with permission to plan but not to apply', () => {
 
 it('a run waits for a confirmation if its author has lost the permission to apply', async () => {
   const workspace = await newWorkspace();
-  const access = await give(workspace, 'write');
+  const access = await giveAccess(team, workspace, 'write');
   const front = await untilConfirmable(await startRun(workspace, files));
   const version = await attacker.upload(workspace.id, await packFiles({ 'main.tf': resources(['a', 'b']) }));
   const run = await attacker.createRun(workspace.id, { 'auto-apply': true }, version.id);

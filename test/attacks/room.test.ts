@@ -5,7 +5,7 @@ import { notSeparated, separatesUsers } from './plan-code.ts';
 
 /** Leftovers and resource use of runs, on a machine that they share with runs of other organizations. */
 
-const attack = separatesUsers ? it : it.skip;
+const attack = it.runIf(separatesUsers);
 const title = (text: string) => `${text}${notSeparated}`;
 
 const provisioner = (command: string) =>

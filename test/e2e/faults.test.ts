@@ -12,14 +12,14 @@ const world = platformWithFaults(waitMs);
 
 const runsIn = ({ id }: Resource): Promise<Resource[]> => world.client.list(`/workspaces/${id}/runs`);
 
-const createPlace = async (name: string) => {
-  const workspace = await world.client.createWorkspace(world.platform.local.organization, name, { 'auto-apply': true });
-  const version = await world.client.upload(workspace.id, await packFiles({ 'main.tf': 'output "n" { value = 1 }\n' }));
-  return { workspace, version };
+const open = async (name: string, isAutomatic = true, main = 'output "n" { value = 1 }\n') => {
+  const attributes = { 'auto-apply': isAutomatic };
+  const workspace = await world.client.createWorkspace(world.platform.local.organization, name, attributes);
+  return { workspace, version: await world.client.upload(workspace.id, await packFiles({ 'main.tf': main })) };
 };
 
 /** Sends without the client's retries. */
-const post = ({ workspace, version }: Awaited<ReturnType<typeof createPlace>>) =>
+const post = ({ workspace, version }: Awaited<ReturnType<typeof open>>) =>
   fetch(`${world.platform.local.url}/api/v2/runs`, {
     method: 'POST',
     headers: {
@@ -54,7 +54,7 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
   const places = [];
   // Before the first write, in the middle, and before one of the last, which follows the run.
   for (const nth of [1, 3, 6]) {
-    const place = await createPlace(`dies-${nth}`);
+    const place = await open(`dies-${nth}`);
     const answer = await withDeath(nth, () => post(place));
     expect(answer.status, `death ${nth}`).toBe(500);
     places.push({ nth, ...place, next: await world.client.createRun(place.workspace.id, {}, place.version.id) });
@@ -77,7 +77,7 @@ it('a run whose creation died is never overtaken by the next one, and delays it 
 }, 300_000);
 
 it('the client repeats the request by itself', async () => {
-  const { workspace, version } = await createPlace('client');
+  const { workspace, version } = await open('client');
   const run = await withDeath(3, () => world.client.createRun(workspace.id, {}, version.id));
   expect((await runsIn(workspace)).map(({ id }) => id)).toEqual([run.id]);
 }, 60_000);
@@ -97,15 +97,6 @@ const patiently = async <T>(request: () => Promise<T>): Promise<T> => {
     waitMs,
   );
   return answer as T;
-};
-
-const open = async (n: number): Promise<{ workspace: Resource; version: Resource }> => {
-  const workspace = await world.client.createWorkspace(world.platform.local.organization, `new-account-${n}`, {
-    'auto-apply': n % 2 === 0,
-  });
-  const main = `resource "terraform_data" "a" { input = ${n} }\n`;
-  const version = await world.client.upload(workspace.id, await packFiles({ 'main.tf': main }));
-  return { workspace, version };
 };
 
 const isWaiting = ({ attributes }: Resource): boolean => attributes.actions['is-confirmable'];
@@ -142,7 +133,11 @@ const connect = (source: Resource, target: Resource) =>
   );
 
 it('four runs at once are each applied once, and trigger one run each', async () => {
-  const opened = await Promise.all(Array.from({ length: 4 }, (_, n) => open(n)));
+  const opened = await Promise.all(
+    Array.from({ length: 4 }, (_, n) =>
+      open(`new-account-${n}`, n % 2 === 0, `resource "terraform_data" "a" { input = ${n} }\n`),
+    ),
+  );
   const [a, b, c, d] = opened.map(({ workspace }) => workspace) as [Resource, Resource, Resource, Resource];
   await Promise.all([connect(a, b), connect(c, d)]);
   await world.putFaults(newAccount);

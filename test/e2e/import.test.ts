@@ -54,7 +54,7 @@ const stepformWith = async (env: Record<string, string>, ...words: string[]) => 
 const terminal = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdout?.includes('util-linux') ?? false;
 /** In a terminal (util-linux), where the answer is typed when its question appears. */
 const bringInTerminal = async (more: string, question: string, answer: string) => {
-  const typed = `'${process.execPath}' '${command}' import --from ${there.url} --organization ${organization} ${more}`;
+  const typed = `'${process.execPath}' '${command}' ${words().join(' ')} ${more}`;
   const child = spawn('script', ['--quiet', '--return', '--command', typed, '/dev/null'], { env: environment() });
   let out = '';
   child.stdout.on('data', (part) => {
@@ -65,7 +65,8 @@ const bringInTerminal = async (more: string, question: string, answer: string) =
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, out: stripVTControlCharacters(out).replaceAll('\r\n', '\n') };
 };
-const bring = (...more: string[]) => stepform('import', '--from', there.url, '--organization', organization, ...more);
+const words = (from = there.url, of = organization) => ['import', '--from', from, '--organization', of];
+const bring = (...more: string[]) => stepform(...words(), ...more);
 
 /** At the source, and at other hosts. */
 const signIn = (others: Record<string, string>): void => {
@@ -204,6 +205,24 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
+const later = 'sensitive: give its value with --secrets or --ask';
+const variables = [
+  '+ variable network/terraform/size',
+  `* variable network/terraform/secret: ${later}`,
+  `* variable network/env/TOKEN: ${later}`,
+];
+const parts = [
+  '+ notification network/chat',
+  '* notification network/chat: disabled: set its token if it has one, and enable it',
+  '+ state network: serial N',
+  '+ run trigger empty/network',
+  '~ workspace network: workspaces: 1 added',
+  '+ variable set common',
+  '+ variable set common/env/A',
+  '~ variable set common: workspaces: 1 added',
+  '+ variable set common-',
+];
+
 /** What an import of the whole organization does. */
 const everything = [
   '+ agent pool ours',
@@ -218,19 +237,9 @@ const everything = [
   '+ workspace desk',
   '+ workspace empty',
   '+ workspace network',
-  '+ variable network/terraform/size',
-  '* variable network/terraform/secret: sensitive: give its value with --secrets or --ask',
-  '* variable network/env/TOKEN: sensitive: give its value with --secrets or --ask',
+  ...variables,
   '+ access of team builders to workspace network',
-  '+ notification network/chat',
-  '* notification network/chat: disabled: set its token if it has one, and enable it',
-  '+ state network: serial N',
-  '+ run trigger empty/network',
-  '~ workspace network: workspaces: 1 added',
-  '+ variable set common',
-  '+ variable set common/env/A',
-  '~ variable set common: workspaces: 1 added',
-  '+ variable set common-',
+  ...parts,
   '+ policy no-friday',
   '+ policy set rules',
   '~ policy set rules: policies: 1 added',
@@ -247,27 +256,26 @@ it('a dry run of an import lists the changes, without making them', async () => 
   expect((await here.list(at('workspaces'))).length).toBe(0);
 });
 
-/** A team at the target whose organization has nothing yet. */
-const limited = async (access: Record<string, boolean>) => {
-  const name = newName('limited');
+/** At the target. */
+const newOrganization = async (): Promise<string> => {
+  const name = newName('empty');
   await here.create('/organizations', 'organizations', { name, email: 'a@example.test' });
-  const team = await here.create(`/organizations/${name}/teams`, 'teams', { name: 't', 'organization-access': access });
-  const { data } = await here.call('POST', `/teams/${team.id}/authentication-token`, {});
-  return { name, token: data.attributes.token };
+  return name;
 };
 
 it('an import copies what its token may, uses what exists, and names the rest', async () => {
-  const { name, token } = await limited({ 'manage-workspaces': true, 'read-projects': true });
+  const name = await newOrganization();
+  const access = { 'manage-workspaces': true, 'read-projects': true };
+  const team = await here.create(`/organizations/${name}/teams`, 'teams', { name: 't', 'organization-access': access });
+  const { data } = await here.call('POST', `/teams/${team.id}/authentication-token`, {});
   const copy = async () => {
-    const words = ['import', '--from', there.url, '--organization', organization, '--into', name];
-    const { code, out } = await stepformWith({ TFE_TOKEN: token }, ...words);
+    const { code, out } = await stepformWith({ TFE_TOKEN: data.attributes.token }, ...words(), '--into', name);
     expect(code).toBe(1);
     // The reasons of failures are the API's.
     const lines = out.replaceAll(/(?<=^! [^:]+): .+/gm, '').replace(/serial \d+/, 'serial N');
     return lines.split('\n');
   };
-  const value = 'sensitive: give its value with --secrets or --ask';
-  const pool = '* workspace agents: set its agent pool and execution mode: the pool was not copied';
+  const pool = '* workspace agents: set its execution mode and agent pool, which was not copied';
   const project = (workspace: string) => `* workspace ${workspace}: move it to its project, which was not copied`;
   expect(await copy()).toEqual([
     '! agent pool ours',
@@ -282,18 +290,8 @@ it('an import copies what its token may, uses what exists, and names the rest', 
     project('empty'),
     '+ workspace network',
     project('network'),
-    '+ variable network/terraform/size',
-    `* variable network/terraform/secret: ${value}`,
-    `* variable network/env/TOKEN: ${value}`,
-    '+ notification network/chat',
-    '* notification network/chat: disabled: set its token if it has one, and enable it',
-    '+ state network: serial N',
-    '+ run trigger empty/network',
-    '~ workspace network: workspaces: 1 added',
-    '+ variable set common',
-    '+ variable set common/env/A',
-    '~ variable set common: workspaces: 1 added',
-    '+ variable set common-',
+    ...variables,
+    ...parts,
     '! policies',
     '',
   ]);
@@ -322,21 +320,21 @@ it('an import ignores entries that are not resources in the responses of its sou
   await new Promise<void>((resolve) => source.listen(0, '127.0.0.1', resolve));
   const from = `127.0.0.1:${(source.address() as AddressInfo).port}`;
   signIn({ [from]: 'theirs', 'tfe.example.test': 'theirs' });
-  const { name } = await limited({});
-  const { code, out, err } = await stepform(
-    ...['import', '--from', `http://${from}`, '--organization', 'odd', '--into', name],
-  );
+  const into = ['--into', await newOrganization()];
+  const imported = await stepform(...words(`http://${from}`, 'odd'), ...into);
   source.close();
-  const words = ['import', '--from', 'http://tfe.example.test', '--organization', 'odd', '--into', name];
-  const plain = await stepform(...words);
-  expect(plain).toMatchObject({ code: 2, err: expect.stringMatching(/^✗ --from: Your token would be sent to http:/) });
-  const allowed = await stepformWith({ STEPFORM_PLAIN_HTTP_HOSTS: 'tfe.example.test' }, ...words);
-  expect(allowed).toMatchObject({ code: 1, err: expect.stringContaining('--from needs https') });
-  expect({ code, out, err }).toEqual({
+  expect(imported).toEqual({
     code: 0,
     out: '+ project kept\n',
     err: '1 created, 0 changed, 0 unchanged, 0 to do by hand, 0 failed\n',
   });
+  const overPlainHttp = [...words('http://tfe.example.test', 'odd'), ...into];
+  expect(await stepform(...overPlainHttp)).toMatchObject({
+    code: 2,
+    err: expect.stringMatching(/^✗ --from: Your token would be sent to http:/),
+  });
+  const allowed = await stepformWith({ STEPFORM_PLAIN_HTTP_HOSTS: 'tfe.example.test' }, ...overPlainHttp);
+  expect(allowed).toMatchObject({ code: 1, err: expect.stringContaining('--from needs https') });
 });
 
 it('an import of one workspace copies what it uses, and nothing else', async () => {

@@ -59,7 +59,7 @@ const copyPools = async ({ source, target, journal, from, into, pools, needs }: 
 };
 
 /** Empty when the resource inherits the setting. */
-const modeOf = ({ attributes }: Resource, name: string): Record<string, unknown> => {
+export const modeOf = ({ attributes }: Resource, name: string): Record<string, unknown> => {
   const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
   return overwrites?.[name] === false ? {} : pick(attributes, name);
 };

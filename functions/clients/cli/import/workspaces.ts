@@ -1,21 +1,12 @@
 import { type Resource, related, relatedIds } from '#clients/client/client.ts';
 import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
 import { copiedFrom, type Import, mapped, named, nameOf, pick } from './context.ts';
-import { bindingsOf, syncTags, type Tag, tagsOf } from './organization.ts';
+import { bindingsOf, modeOf, syncTags, type Tag, tagsOf } from './organization.ts';
 import { part } from './source.ts';
 import { copyState } from './states.ts';
 import { copyVariables } from './variables.ts';
 
 /** Workspaces with their variables, access, run tasks, notifications and states. */
-
-const poolOf = ({ pools }: Import, workspace: Resource): Resource | undefined =>
-  pools.get(related(workspace, 'agent-pool') ?? '');
-
-/** Empty when the workspace inherits it. */
-const modeOf = ({ attributes }: Resource): Record<string, unknown> => {
-  const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
-  return overwrites?.['execution-mode'] === false ? {} : pick(attributes, 'execution-mode');
-};
 
 /** Empty when inherited from the project; else a duration or a time. */
 const autoDestroyOf = ({ attributes }: Resource): Record<string, unknown> => {
@@ -40,18 +31,19 @@ const noteManualSteps = ({ journal }: Import, item: string, { attributes, ...ide
 };
 
 const copyWorkspace = async (work: Import, original: Resource, existing: Resource | undefined): Promise<Resource> => {
-  const { target, into, projects, journal } = work;
+  const { target, into, projects, pools, journal } = work;
   const item = `workspace ${nameOf(original)}`;
   const tags = await sourceTags(work, original);
   const project = projects.get(related(original, 'project') ?? '');
-  const mode = modeOf(original);
+  const mode = modeOf(original, 'execution-mode');
   const needsPool = mode['execution-mode'] === 'agent';
-  const pool = needsPool ? poolOf(work, original) : undefined;
+  const pool = needsPool ? pools.get(related(original, 'agent-pool') ?? '') : undefined;
+  const lacksPool = needsPool && !pool;
   const copy = await target.sync({
     ...{ item, type: 'workspaces', existing, path: `/organizations/${into}/workspaces` },
     attributes: {
       ...copiedFrom(original.attributes, workspaceAttributes),
-      ...(needsPool && !pool ? {} : mode),
+      ...(lacksPool ? {} : mode),
       ...autoDestroyOf(original),
     },
     relationships: {
@@ -62,7 +54,7 @@ const copyWorkspace = async (work: Import, original: Resource, existing: Resourc
   });
   if (existing) await syncTags(work, item, `/workspaces/${existing.id}`, existing, tags);
   else noteManualSteps(work, item, original);
-  if (needsPool && !pool) journal.note(item, 'todo', 'set its agent pool and execution mode: the pool was not copied');
+  if (lacksPool) journal.note(item, 'todo', 'set its execution mode and agent pool, which was not copied');
   if (related(original, 'project') && !project)
     journal.note(item, 'todo', 'move it to its project, which was not copied');
   return copy;

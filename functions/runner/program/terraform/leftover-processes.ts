@@ -55,21 +55,22 @@ const isMarked = (pid: string, mark: string | undefined): boolean => {
   }
 };
 
-/**
- * Kills all processes of a user at once, as that user, so that none can start another one meanwhile (kill(2): -1 means
- * all; the kernel starts no process of a parent that is being killed). Checks the user id first: as root this would
- * kill all processes of the machine. The check starts no process, because the user may have as many as allowed.
- */
-const killAtOnce = ({ uid, gid }: Owner): Promise<boolean> =>
-  help('/bin/sh', ['-c', asUser, 'sh', String(uid)], { uid, gid, timeout: helperMs }).then(
-    () => true,
-    () => false,
-  );
-
-const asUser = `while read -r name real rest; do [ "$name" = Uid: ] && break; done </proc/self/status
+/** The check of the id starts no process, because the user may have as many as allowed. */
+const killAllAsUser = `while read -r name real rest; do [ "$name" = Uid: ] && break; done </proc/self/status
 [ "$real" = "$1" ] || exit 1
 kill -KILL -1
 exit 0`;
+
+/**
+ * Kills all processes of a user at once, as that user, so that none can start another one meanwhile (kill(2): -1 means
+ * all; the kernel starts no process of a parent that is being killed). Checks the user id first: as root this would
+ * kill all processes of the machine.
+ */
+const killAtOnce = ({ uid, gid }: Owner): Promise<boolean> =>
+  help('/bin/sh', ['-c', killAllAsUser, 'sh', String(uid)], { uid, gid, timeout: helperMs }).then(
+    () => true,
+    () => false,
+  );
 
 const kill = (pid: string): void => {
   try {

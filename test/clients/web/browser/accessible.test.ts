@@ -5,8 +5,7 @@ import { newPage, visit } from './support/reader.ts';
 import { everyView, openView, picture, type View } from './support/views.ts';
 
 /**
- * Checks every view by axe's rules for WCAG 2.2 AA, dark and narrow, and those with most
- * colors light and wide too.
+ * Checks every view by axe's rules for WCAG 2.2 AA, dark and narrow, and those with most colors light and wide, too.
  * `SCREENSHOTS=folder`: with pictures.
  */
 
