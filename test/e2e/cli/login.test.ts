@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { genericHost } from '#platform/net/generic-host.ts';
@@ -65,31 +66,31 @@ it('after "stepform login --terraform", terraform needs neither a certificate no
   const files = { 'main.tf': example, 'cloud.tf': cloud(`name = "${newName('generic')}"`).replace(host, genericHost) };
   const here = new Terraform({ files, token: null });
   const home = join(here.directory, 'home');
-  const stepform = (words: string[], input = '', address = platform.url) =>
-    execFileSync(process.execPath, [command, ...words], {
-      input,
-      encoding: 'utf8',
-      env: { PATH: process.env.PATH, HOME: home, TFE_ADDRESS: address },
+  const stepform = (words: string[], input = '', env: Record<string, string> = { TFE_ADDRESS: platform.url }) => {
+    const child = spawn(process.execPath, [command, ...words], {
+      // In any folder, also without a cloud block.
+      cwd: '/',
+      env: { PATH: process.env.PATH, HOME: home, ...env },
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
-  const elsewhereUrl = 'http://127.0.0.1:9';
-  expect(stepform(['login', platform.url, '--json'], `${platform.token}\n`, elsewhereUrl)).toContain('"username"');
-  expect(stepform(['logout', platform.url], '', elsewhereUrl)).toContain('removed from this machine');
-  expect(stepform(['login', '--terraform'], `${platform.token}\n`)).toContain(`hostname = "${genericHost}"`);
-  // In any folder, also without a cloud block, for stepform too.
-  const elsewhere = execFileSync(process.execPath, [command, 'whoami'], {
-    cwd: home,
-    encoding: 'utf8',
-    env: { PATH: process.env.PATH, HOME: home, STEPFORM_DATA: join(home, 'none') },
-  });
+    child.stdin.end(input);
+    return text(child.stdout);
+  };
+  const elsewhere = { TFE_ADDRESS: 'http://127.0.0.1:9' };
+  expect(await stepform(['login', platform.url, '--json'], `${platform.token}\n`, elsewhere)).toContain('"username"');
+  expect(await stepform(['logout', platform.url], '', elsewhere)).toContain('removed from this machine');
+  expect(await stepform(['login', '--terraform'], `${platform.token}\n`)).toContain(`hostname = "${genericHost}"`);
+  // For stepform too.
+  const me = await stepform(['whoami'], '', { STEPFORM_DATA: join(home, 'none') });
   const kept = (name: string) => join(home, '.terraform.d', name);
   const source = `host: ${kept('stepform.tfrc')} · token: ${kept('credentials.tfrc.json')}`;
-  expect(elsewhere).toMatch(new RegExp(`^\\S+ at ${platform.url}\n${source}\n$`));
+  expect(me).toMatch(new RegExp(`^\\S+ at ${platform.url}\n${source}\n$`));
   const untrusted = { SSL_CERT_FILE: '/dev/null' };
   for (const words of ['init -input=false', 'apply -auto-approve -input=false']) {
     const { code, text } = await here.start(words, untrusted).ended;
     expect({ code, text }).toMatchObject({ code: 0 });
   }
-  expect(stepform(['logout'])).toContain('removed from this machine');
+  expect(await stepform(['logout'])).toContain('removed from this machine');
   expect(readdirSync(join(home, '.terraform.d'))).toEqual(['credentials.tfrc.json']);
   expect(readFileSync(kept('credentials.tfrc.json'), 'utf8')).not.toContain(platform.token);
 });
