@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest';
 import { startAgent, stopAgents } from './support/agents.ts';
 import { until } from './support/waiting.ts';
-import { client, newName, organization, readLog, resources, startRun, untilFinal } from './support/world.ts';
+import { client, newName, organization, platform, readLog, resources, startRun, untilFinal } from './support/world.ts';
 
 /** A run on an agent: the agent program runs beside the platform, which starts no runner for the run. */
 
@@ -48,4 +48,10 @@ it("an agent of the workspace's pool plans and applies a run, and stops when its
   await client.call('DELETE', `/authentication-tokens/${token.id}`);
   expect(await ended).toBe(3);
   expect(output.text).toContain('The agent token has expired or was revoked');
+});
+
+it('an agent of a server without agents names it and exits', async () => {
+  const { output, ended } = startAgent(newName('agent'), 'unknown', ['--address', `${platform.url}/elsewhere`]);
+  expect(await ended).toBe(1);
+  expect(output.text).toContain('/elsewhere does not support agents: ');
 });

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { related } from '#clients/client/client.ts';
@@ -16,6 +19,7 @@ import { Client, isFinalRun, type Resource, until, untilHeld } from './support/w
 
 /** Missed heartbeats, on a platform that detects them soon: dead runners, and Terraform that outlasts a cancel. */
 
+const command = fileURLToPath(new URL('../../functions/clients/cli/stepform.mjs', import.meta.url));
 const dataDir = mkdtempSync(join(tmpdir(), 'stepform-heartbeats-'));
 // Terraform, possibly as another user, looks for a file there.
 chmodSync(dataDir, 0o711);
@@ -176,6 +180,10 @@ resource "terraform_data" "after" {
       const { workspace, run } = await start('apply', await withDriftProvider(main));
       await until(async () => existsSync(made) || isFinalRun(await client.run(run.id)), Boolean, patientMs);
       expect(existsSync(made)).toBe(true);
+      const { url = '', token = '' } = platform?.local ?? {};
+      const env = { PATH: process.env.PATH, HOME: dataDir, TFE_ADDRESS: url, TFE_TOKEN: token };
+      const watcher = spawn(process.execPath, [command, 'runs', 'watch', run.id], { env });
+      const shown = text(watcher.stdout);
       await client.act(run.id, 'cancel');
       const named = await client.waitForRun(run.id, (now) => finishing(now, Date.now()) !== undefined, patientMs);
       expect(finishing(named, Date.now())).toMatch(/^drift_file\.deaf, \d/);
@@ -183,6 +191,7 @@ resource "terraform_data" "after" {
       writeFileSync(go, '');
       const { attributes } = await ended(run);
       expect(attributes).toMatchObject({ status: 'canceled', 'finishing-resources': [] });
+      expect(await shown).toMatch(/ for Terraform, which finishes the changes in progress: drift_file\.deaf, \d/);
       const state = await client.get(`/workspaces/${workspace.id}/current-state-version`);
       const names = state.attributes.resources.map(({ name }: { name: string }) => name);
       expect(names.sort()).toEqual(['deaf', 'quick']);
