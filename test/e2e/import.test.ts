@@ -10,6 +10,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { packFiles } from '#clients/cli/archive.ts';
 import { related, relatedIds } from '#clients/client/client.ts';
+import { providerFolder } from '#test/version-control/provider/binary.ts';
 import { PlatformProcess } from './support/platform.ts';
 import { startServer } from './support/run-tasks.ts';
 import { Client, isFinalRun, type Resource } from './support/waiting.ts';
@@ -94,6 +95,13 @@ const everythingElse = async (project: Resource): Promise<void> => {
     { name: 'agents', 'execution-mode': 'agent', 'agent-pool-id': pool.id },
     { project: ref('projects', project.id) },
   );
+  const remote = await client.create(
+    at('projects'),
+    'projects',
+    { name: 'Remote', 'default-execution-mode': 'agent' },
+    { 'default-agent-pool': ref('agent-pools', pool.id) },
+  );
+  await client.create(at('workspaces'), 'workspaces', { name: 'remote' }, { project: ref('projects', remote.id) });
   await client.createWorkspace(organization, 'desk', {
     'execution-mode': 'local',
     'auto-destroy-activity-duration': '14d',
@@ -211,10 +219,11 @@ const variables = [
   `* variable network/terraform/secret: ${later}`,
   `* variable network/env/TOKEN: ${later}`,
 ];
-const parts = [
+const partsOf = (others: string[]) => [
   '+ notification network/chat',
   '* notification network/chat: disabled: set its token if it has one, and enable it',
   '+ state network: serial N',
+  ...others,
   '+ run trigger empty/network',
   '~ workspace network: workspaces: 1 added',
   '+ variable set common',
@@ -228,6 +237,7 @@ const everything = [
   '+ agent pool ours',
   '* agent pool ours: connect agents to this pool',
   '+ project Platform',
+  '+ project Remote',
   '+ team builders',
   '* team builders: invite the members',
   '+ run task scan',
@@ -239,7 +249,7 @@ const everything = [
   '+ workspace network',
   ...variables,
   '+ access of team builders to workspace network',
-  ...parts,
+  ...partsOf(['+ workspace remote']),
   '+ policy no-friday',
   '+ policy set rules',
   '~ policy set rules: policies: 1 added',
@@ -250,7 +260,7 @@ const everything = [
 
 it('a dry run of an import lists the changes, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
-  const counts = '20 to create, 4 to change, 1 unchanged, 6 to do by hand, 0 failed';
+  const counts = '22 to create, 4 to change, 1 unchanged, 6 to do by hand, 0 failed';
   expect({ code, err }).toEqual({ code: 0, err: `${counts}. Nothing was written: this is a dry run\n` });
   expect(out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   expect((await here.list(at('workspaces'))).length).toBe(0);
@@ -280,6 +290,7 @@ it('an import copies what its token may, uses what exists, and names the rest', 
   expect(await copy()).toEqual([
     '! agent pool ours',
     '! project Platform',
+    '! project Remote',
     '! team builders',
     '! run task scan',
     '+ workspace agents',
@@ -291,7 +302,7 @@ it('an import copies what its token may, uses what exists, and names the rest', 
     '+ workspace network',
     project('network'),
     ...variables,
-    ...parts,
+    ...partsOf(['+ workspace remote', project('remote')]),
     '! policies',
     '',
   ]);
@@ -299,12 +310,14 @@ it('an import copies what its token may, uses what exists, and names the rest', 
   expect(await copy()).toEqual([
     '! agent pool ours',
     '! project Platform',
+    '! project Remote',
     '! team builders',
     '! run task scan',
     // Only an admin of the project may move them.
     '! workspace agents',
     '! workspace empty',
     '! workspace network',
+    project('remote'),
     '! policies',
     '',
   ]);
@@ -357,7 +370,7 @@ it('an import of one workspace copies what it uses, and nothing else', async () 
 
 it('an import copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
-  expect(first).toMatchObject({ code: 0, err: '20 created, 4 changed, 1 unchanged, 6 to do by hand, 0 failed\n' });
+  expect(first).toMatchObject({ code: 0, err: '22 created, 4 changed, 1 unchanged, 6 to do by hand, 0 failed\n' });
   expect(first.out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
   for (const name of ['auto-apply', 'project-remote-state'])
@@ -371,6 +384,12 @@ it('an import copies everything possible, names the rest, and changes nothing wh
   expect(network.attributes.locked).toBe(false);
   const agents = await here.get(`${at('workspaces')}/agents`);
   expect(agents.attributes['execution-mode']).toBe('agent');
+  const remote = await here.get(`${at('workspaces')}/remote`);
+  expect(remote.attributes).toMatchObject({
+    'execution-mode': 'agent',
+    'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
+  });
+  expect(related(remote, 'agent-pool')).toBe(related(agents, 'agent-pool'));
   const [task] = await here.list(`/workspaces/${agents.id}/tasks`);
   expect(task?.attributes).toMatchObject({ 'enforcement-level': 'mandatory', stages: ['pre_apply'] });
   const consumers = await here.list(`/workspaces/${network.id}/relationships/remote-state-consumers`);
@@ -398,10 +417,10 @@ it('an import copies everything possible, names the rest, and changes nothing wh
     '* variable network/env/TOKEN: sensitive: give its value with --secrets or --ask',
     '',
   ]);
-  const counts = /^1 created, 0 changed, 20 unchanged, 1 to do by hand, 0 failed\n$/;
+  const counts = /^1 created, 0 changed, 22 unchanged, 1 to do by hand, 0 failed\n$/;
   expect(second).toMatchObject({ code: 0, err: expect.stringMatching(counts) });
   const question = 'Value of variable network/env/TOKEN (not shown, Enter for later): ';
-  const done = '+ variable network/env/TOKEN\n1 created, 0 changed, 21 unchanged, 0 to do by hand, 0 failed\n';
+  const done = '+ variable network/env/TOKEN\n1 created, 0 changed, 23 unchanged, 0 to do by hand, 0 failed\n';
   if (terminal)
     expect(await bringInTerminal('--ask', question, 'hunter3')).toEqual({ code: 0, out: `${question}\n${done}` });
   else await here.setVariable(network.id, { key: 'TOKEN', value: 'hunter3', sensitive: true, category: 'env' });
@@ -418,9 +437,14 @@ it('an import follows the source until something is applied at the target', asyn
   await client.call('PATCH', `/workspaces/${network.id}/vars/${size?.id}`, {
     data: { type: 'vars', attributes: { value: '3' } },
   });
+  const tags = { data: [{ type: 'tag-bindings', attributes: { key: 'area', value: 'network' } }] };
+  await client.call('PATCH', `/projects/${related(network, 'project')}`, {
+    data: { type: 'projects', relationships: { 'tag-bindings': tags } },
+  });
   expect((await run(client, network)).attributes.status).toBe('applied');
   const followed = await bring();
   expect(followed.out.split('\n').filter(Boolean)).toEqual([
+    '~ project Platform: tags',
     '~ variable network/terraform/size: value',
     expect.stringMatching(/^~ state network: serial \d+$/),
   ]);
@@ -459,13 +483,23 @@ it('an import names the run that prevents copying a state, and continues with th
 }, 300_000);
 
 it('an export is configuration for the tfe provider that Terraform accepts, without secrets', async () => {
+  const [pool] = await here.list(at('agent-pools'));
+  await here.call('PATCH', `/organizations/${organization}`, {
+    data: {
+      type: 'organizations',
+      attributes: { 'default-execution-mode': 'agent' },
+      relationships: { 'default-agent-pool': ref('agent-pools', pool?.id ?? '') },
+    },
+  });
+  const noted = await bring('--dry-run');
+  expect(noted.out).toBe('* organization: its default execution mode is agent, at the source remote\n');
   const folder = join(home, 'exported');
   // The user's own certificate authority is trusted beside the usual ones.
   const authorities = { NODE_EXTRA_CA_CERTS: target.local.caFile, SSL_CERT_FILE: there.caFile ?? target.local.caFile };
   const { code, out, err } = await stepformWith(authorities, 'export', folder, '--organization', organization);
   expect({ code, err }).toEqual({
     code: 0,
-    err: `Wrote 31 resources and 2 variables for secrets to ${folder}. Next: stepform export --help\n`,
+    err: `Wrote 36 resources and 2 variables for secrets to ${folder}. Next: stepform export --help\n`,
   });
   expect(out.split('\n')).toEqual([
     '* run task scan: set hmac_key if it has one',
@@ -492,6 +526,9 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   expect(new Set(imported).size).toBe(resources.length);
   expect(read('workspaces.tf')).toMatch(/tags += { stage = "prod" }/);
   expect(read('workspaces.tf')).toMatch(/agent_pool_id += tfe_agent_pool\.ours\.id/);
+  const defaults = 'default_execution_mode = "agent"\n  default_agent_pool_id  = tfe_agent_pool.ours.id\n';
+  expect(read('projects.tf')).toContain(`  project_id             = tfe_project.remote.id\n  ${defaults}`);
+  expect(read('organization.tf')).toContain(`  organization           = "${organization}"\n  ${defaults}`);
   // The others inherit theirs.
   const ends = [...read('workspaces.tf').matchAll(/auto_destroy_\w+ += (.*)/g)].map(([, value]) => value);
   expect(ends).toEqual(['"14d"']);
@@ -500,8 +537,7 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   expect(again).toMatchObject({ code: 1, err: expect.stringContaining('is not empty') });
 }, 60_000);
 
-/** Folder of a locally built `terraform-provider-tfe`, which cannot be downloaded here. */
-const provider = process.env.TFE_PROVIDER;
+const provider = providerFolder();
 
 it.skipIf(!provider)(
   'the tfe provider imports it without changes',

@@ -24,7 +24,7 @@ const begin = (configuration: Configuration, host: string, organization: string)
   configuration.block('main.tf', {
     type: 'terraform',
     body: { required_version: '>= 1.5' },
-    blocks: [{ type: 'required_providers', body: { tfe: { source: 'hashicorp/tfe', version: '>= 0.66' } } }],
+    blocks: [{ type: 'required_providers', body: { tfe: { source: 'hashicorp/tfe', version: '>= 0.70' } } }],
   });
   configuration.block('main.tf', { type: 'provider', labels: ['tfe'], body: { hostname: host, organization } });
 };
@@ -34,7 +34,7 @@ export const exportCommand: Command = {
   about: 'Write an organization as configuration for the tfe provider, with import blocks',
   takes: '<folder>',
   options: ofOrganization,
-  more: `Writes projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications and policies. Sensitive
+  more: `Writes default execution modes, projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications and policies. Sensitive
 values become variables without values (secrets.tf). Then, in the folder, with a token of the host:
 
   terraform init

@@ -1,3 +1,4 @@
+import type { Resource } from '#clients/client/client.ts';
 import { findToken } from '../address.ts';
 import type { Call, Command } from '../arguments.ts';
 import { exit, wrongUsage } from '../exit.ts';
@@ -37,6 +38,8 @@ const copyAll = async (work: Import): Promise<void> => {
   });
 };
 
+const defaultMode = ({ attributes }: Resource): string => String(attributes['default-execution-mode'] ?? 'remote');
+
 const begin = async (call: Call, session: Session): Promise<Import> => {
   const host = call.text('from');
   const from = call.text('organization');
@@ -51,8 +54,10 @@ const begin = async (call: Call, session: Session): Promise<Import> => {
   if (session.address.url === session.at(host).url && into === part(from)) {
     throw wrongUsage('--from and the target are the same organization. Give another --host, or --into <organization>');
   }
-  await session.client.get(`/organizations/${into}`);
-  await source.get(`/organizations/${part(from)}`);
+  const here = defaultMode(await session.client.get(`/organizations/${into}`));
+  const there = defaultMode(await source.get(`/organizations/${part(from)}`));
+  if (here !== there)
+    journal.note('organization', 'todo', `its default execution mode is ${here}, at the source ${there}`);
   const only = call.texts('workspace');
   return {
     ...{ source, target, journal, from: part(from), into, only },

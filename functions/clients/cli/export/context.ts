@@ -17,8 +17,9 @@ export interface Export {
 export const all = async ({ client }: Export, path: string): Promise<Resource[]> =>
   (await client.some(path, 100_000)).data;
 
+/** @param path `/projects`; empty for the organization itself */
 export const inOrganization = ({ organization }: Export, path: string): string =>
-  `/organizations/${encodeURIComponent(organization)}/${path}`;
+  `/organizations/${encodeURIComponent(organization)}${path}`;
 
 /** `auto-apply` → `auto_apply`: arguments of the provider are named like attributes of the API. Drops empty values. */
 export const args = (attributes: Record<string, unknown>, names: string | string[]): Body =>

@@ -3,25 +3,47 @@ import { policySetAttributes } from '#resources/policies/set-attributes.ts';
 import { projectAttributes } from '#resources/projects/attributes.ts';
 import { taskAttributes } from '#resources/run-tasks/attributes.ts';
 import { teamAttributes } from '#resources/teams/attributes.ts';
+import { ownMode } from '../own-mode.ts';
 import { all, args, copiedFrom, type Export, inOrganization, noteLeft, references, tagsOf } from './context.ts';
-import { type Block, Reference } from './hcl.ts';
+import { type Block, type Body, Reference } from './hcl.ts';
 
-/** Agent pools, projects, teams, run tasks, policies. */
+/** Agent pools, the organization's defaults, projects, teams, run tasks, policies. */
 
 const exportPools = async (work: Export): Promise<void> => {
   const { configuration, exported } = work;
-  for (const { id, attributes } of await all(work, inOrganization(work, 'agent-pools'))) {
+  for (const { id, attributes } of await all(work, inOrganization(work, '/agent-pools'))) {
     const body = { name: attributes.name, organization_scoped: attributes['organization-scoped'] ?? true };
     exported.set(id, configuration.resource('agents.tf', 'tfe_agent_pool', attributes.name, id, body));
   }
 };
 
+/** The pool only for the mode that needs one. */
+const defaultsOf = ({ exported }: Export, resource: Resource, mode: string): Body => ({
+  default_execution_mode: mode,
+  default_agent_pool_id: mode === 'agent' ? exported.get(related(resource, 'default-agent-pool') ?? '') : undefined,
+});
+
+const exportDefaults = async (work: Export): Promise<void> => {
+  const { client, configuration, organization } = work;
+  const resource = await client.get(inOrganization(work, ''));
+  const mode = resource.attributes['default-execution-mode'] ?? 'remote';
+  if (mode === 'remote') return;
+  const body = { organization, ...defaultsOf(work, resource, mode) };
+  configuration.resource('organization.tf', 'tfe_organization_default_settings', 'defaults', organization, body);
+};
+
 const exportProjects = async (work: Export): Promise<void> => {
   const { configuration, exported } = work;
-  for (const { id, attributes } of await all(work, inOrganization(work, 'projects'))) {
+  for (const project of await all(work, inOrganization(work, '/projects'))) {
+    const { id, attributes } = project;
     const tags = await tagsOf(work, `/projects/${id}`);
     const body = { ...copiedFrom(attributes, projectAttributes), ...(tags ? { tags } : {}) };
-    exported.set(id, configuration.resource('projects.tf', 'tfe_project', attributes.name, id, body));
+    const reference = configuration.resource('projects.tf', 'tfe_project', attributes.name, id, body);
+    exported.set(id, reference);
+    const mode = ownMode(project, 'default-execution-mode');
+    if (!mode) continue;
+    const defaults = { project_id: reference, ...defaultsOf(work, project, mode) };
+    configuration.resource('projects.tf', 'tfe_project_settings', attributes.name, id, defaults);
   }
 };
 
@@ -32,7 +54,7 @@ const flags = `manage-policies manage-policy-overrides delegate-policy-overrides
 
 const exportTeams = async (work: Export): Promise<void> => {
   const { configuration, exported, organization } = work;
-  for (const { id, attributes } of await all(work, inOrganization(work, 'teams'))) {
+  for (const { id, attributes } of await all(work, inOrganization(work, '/teams'))) {
     if (attributes.name === 'owners') continue;
     const access: Block = { type: 'organization_access', body: args(attributes['organization-access'] ?? {}, flags) };
     const body = copiedFrom(attributes, teamAttributes);
@@ -48,7 +70,7 @@ const ofWorkspaces = 'runs variables state-versions sentinel-mocks run-tasks cre
 
 const exportProjectAccess = async (work: Export): Promise<void> => {
   const { configuration, exported } = work;
-  for (const project of await all(work, inOrganization(work, 'projects'))) {
+  for (const project of await all(work, inOrganization(work, '/projects'))) {
     for (const grant of await all(work, `/team-projects?filter[project][id]=${project.id}`)) {
       const team = exported.get(related(grant, 'team') ?? '');
       if (!team) continue;
@@ -69,7 +91,7 @@ const exportProjectAccess = async (work: Export): Promise<void> => {
 
 const exportTasks = async (work: Export): Promise<void> => {
   const { configuration, exported, organization, note } = work;
-  for (const { id, attributes } of await all(work, inOrganization(work, 'tasks'))) {
+  for (const { id, attributes } of await all(work, inOrganization(work, '/tasks'))) {
     const body = copiedFrom(attributes, taskAttributes);
     const at = `${organization}/${attributes.name}`;
     exported.set(id, configuration.resource('run-tasks.tf', 'tfe_organization_run_task', attributes.name, at, body));
@@ -138,6 +160,7 @@ const ignoring = (argument: string): Block => ({
 
 export const exportOrganization = async (work: Export): Promise<void> => {
   await exportPools(work);
+  await exportDefaults(work);
   await exportProjects(work);
   await exportTeams(work);
   await exportProjectAccess(work);
@@ -146,6 +169,6 @@ export const exportOrganization = async (work: Export): Promise<void> => {
 
 /** Runs after the export of workspaces, which policy sets refer to. */
 export const exportPolicies = async (work: Export): Promise<void> => {
-  for (const policy of await all(work, inOrganization(work, 'policies'))) await exportPolicy(work, policy);
-  for (const set of await all(work, inOrganization(work, 'policy-sets'))) await exportSet(work, set);
+  for (const policy of await all(work, inOrganization(work, '/policies'))) await exportPolicy(work, policy);
+  for (const set of await all(work, inOrganization(work, '/policy-sets'))) await exportSet(work, set);
 };

@@ -1,6 +1,7 @@
 import { type Resource, related } from '#clients/client/client.ts';
 import { variableSetAttributes } from '#resources/variables/set-attributes.ts';
 import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
+import { ownMode } from '../own-mode.ts';
 import { all, args, copiedFrom, type Export, inOrganization, noteLeft, references, tagsOf } from './context.ts';
 import type { Block, Body } from './hcl.ts';
 
@@ -47,8 +48,7 @@ const exportSettings = async (work: Export, workspace: Resource): Promise<void> 
         work,
         (await all(work, path)).map((consumer) => consumer.id),
       );
-  const overwrites = (attributes['setting-overwrites'] ?? {}) as Record<string, unknown>;
-  const mode = overwrites['execution-mode'] === false ? undefined : attributes['execution-mode'];
+  const mode = ownMode(workspace, 'execution-mode');
   const body = {
     workspace_id: exported.get(id),
     execution_mode: mode,
@@ -85,7 +85,7 @@ const exportVariables = async (work: Export, { file, name, path, at, argument }:
 
 const exportSets = async (work: Export): Promise<void> => {
   const { client, configuration, exported, organization } = work;
-  for (const { id } of await all(work, inOrganization(work, 'varsets'))) {
+  for (const { id } of await all(work, inOrganization(work, '/varsets'))) {
     const set = await client.get(`/varsets/${id}`);
     const { name } = set.attributes;
     const parent = set.relationships?.parent?.data;
@@ -162,7 +162,7 @@ const exportRest = async (work: Export, { id, attributes: { name } }: Resource):
 };
 
 export const exportWorkspaces = async (work: Export): Promise<void> => {
-  const workspaces = await all(work, inOrganization(work, 'workspaces'));
+  const workspaces = await all(work, inOrganization(work, '/workspaces'));
   for (const workspace of workspaces) await exportWorkspace(work, workspace);
   for (const workspace of workspaces) {
     const { id, attributes } = workspace;

@@ -2,7 +2,8 @@ import { type Resource, related } from '#clients/client/client.ts';
 import { projectAttributes } from '#resources/projects/attributes.ts';
 import { taskAttributes } from '#resources/run-tasks/attributes.ts';
 import { teamAttributes } from '#resources/teams/attributes.ts';
-import { copiedFrom, type Import, named, nameOf, pick } from './context.ts';
+import { ownMode } from '../own-mode.ts';
+import { copiedFrom, type Import, named, nameOf } from './context.ts';
 import { needed } from './needs.ts';
 import { part } from './source.ts';
 
@@ -58,22 +59,17 @@ const copyPools = async ({ source, target, journal, from, into, pools, needs }: 
   }
 };
 
-/** Empty when the resource inherits the setting. */
-export const modeOf = ({ attributes }: Resource, name: string): Record<string, unknown> => {
-  const overwrites = attributes['setting-overwrites'] as Record<string, unknown> | undefined;
-  return overwrites?.[name] === false ? {} : pick(attributes, name);
-};
-
 const copyProject = async (work: Import, project: Resource, existing: Resource | undefined): Promise<Resource> => {
   const { source, target, into, pools } = work;
   const item = `project ${nameOf(project)}`;
   const tags = tagsOf(await source.allIfAny(`/projects/${part(project.id)}/tag-bindings`));
   const pool = pools.get(related(project, 'default-agent-pool') ?? '');
+  const mode = ownMode(project, 'default-execution-mode');
   const copy = await target.sync({
     ...{ item, type: 'projects', existing, path: `/organizations/${into}/projects` },
     attributes: {
       ...copiedFrom(project.attributes, projectAttributes),
-      ...modeOf(project, 'default-execution-mode'),
+      ...(mode ? { 'default-execution-mode': mode } : {}),
     },
     relationships: {
       ...bindingsOf(tags),

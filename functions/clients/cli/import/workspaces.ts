@@ -1,7 +1,8 @@
 import { type Resource, related, relatedIds } from '#clients/client/client.ts';
 import { workspaceAttributes } from '#resources/workspaces/attributes.ts';
+import { ownMode } from '../own-mode.ts';
 import { copiedFrom, type Import, mapped, named, nameOf, pick } from './context.ts';
-import { bindingsOf, modeOf, syncTags, type Tag, tagsOf } from './organization.ts';
+import { bindingsOf, syncTags, type Tag, tagsOf } from './organization.ts';
 import { part } from './source.ts';
 import { copyState } from './states.ts';
 import { copyVariables } from './variables.ts';
@@ -35,15 +36,15 @@ const copyWorkspace = async (work: Import, original: Resource, existing: Resourc
   const item = `workspace ${nameOf(original)}`;
   const tags = await sourceTags(work, original);
   const project = projects.get(related(original, 'project') ?? '');
-  const mode = modeOf(original, 'execution-mode');
-  const needsPool = mode['execution-mode'] === 'agent';
+  const mode = ownMode(original, 'execution-mode');
+  const needsPool = mode === 'agent';
   const pool = needsPool ? pools.get(related(original, 'agent-pool') ?? '') : undefined;
   const lacksPool = needsPool && !pool;
   const copy = await target.sync({
     ...{ item, type: 'workspaces', existing, path: `/organizations/${into}/workspaces` },
     attributes: {
       ...copiedFrom(original.attributes, workspaceAttributes),
-      ...(lacksPool ? {} : mode),
+      ...(mode && !lacksPool ? { 'execution-mode': mode } : {}),
       ...autoDestroyOf(original),
     },
     relationships: {
