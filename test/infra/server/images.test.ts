@@ -27,6 +27,8 @@ mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work image
 mount --rbind /dev image/dev && mount -t proc proc image/proc && mount -t tmpfs none image/tmp
 # Other folders of this machine may be large.
 for folder in image/*/; do case $folder in */bin/|*/dev/|*/etc/|*/lib*/|*/opt/|*/proc/|*/sbin/|*/tmp/|*/usr/|*/var/) ;; *) mount -t tmpfs none $folder ;; esac; done
+# Other tests create and remove folders there.
+for folder in image/var/lib/stepform*/; do [ ! -d $folder ] || mount -t tmpfs none $folder; done
 ${installs ? '' : 'mount -t tmpfs none image/usr/share'}
 cp /etc/resolv.conf /etc/hosts image/etc/ 2>/dev/null || :
 # The base image has no user of this machine.
