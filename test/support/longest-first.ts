@@ -5,6 +5,7 @@ export const long = [
   'test/clients/web/browser/actions.test.ts',
   'test/clients/web/browser/accessible.test.ts',
   'test/clients/web/browser/environments.test.ts',
+  'test/e2e/verify.test.ts',
   'test/e2e/environments-session.test.ts',
   'test/version-control/e2e/gitea-killed.test.ts',
   'test/version-control/e2e/gitea-pushes.test.ts',
@@ -26,17 +27,22 @@ export const long = [
   'test/fuzz/random.test.ts',
 ];
 
+/** Files that mostly wait for time limits: the next project's files use the processor meanwhile. */
+const waiting = ['test/e2e/backup.test.ts', 'test/e2e/faults.test.ts'];
+
+const order = ['browser', 'e2e', 'unit'];
+
 const rank = ({ moduleId }: TestSpecification): number => {
-  const at = long.findIndex((name) => moduleId.endsWith(`/${name}`));
-  return at < 0 ? long.length : at;
+  const isIn = (name: string): boolean => moduleId.endsWith(`/${name}`);
+  const at = long.findIndex(isIn);
+  return at < 0 ? long.length + 1 + waiting.findIndex(isIn) : at;
 };
 
 /** Starts with the longest files: one that starts last leaves a core idle until it ends. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files);
     // Workers serve one project, then the next one.
-    const projects = [...new Set(sorted.map(({ project }) => project))];
-    return projects.flatMap((one) => sorted.filter(({ project }) => project === one).sort((a, b) => rank(a) - rank(b)));
+    const projectOf = ({ project }: TestSpecification): number => order.indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => projectOf(a) - projectOf(b) || rank(a) - rank(b));
   }
 }
