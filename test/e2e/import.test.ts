@@ -124,6 +124,9 @@ const everythingElse = async (project: Resource): Promise<void> => {
   await client.call('POST', `/workspaces/${network.id}/relationships/remote-state-consumers`, {
     data: [ref('workspaces', empty.id).data],
   });
+  await client.call('POST', `/workspaces/${empty.id}/relationships/remote-state-consumers`, {
+    data: [ref('workspaces', network.id).data],
+  });
   await client.create(
     `/workspaces/${empty.id}/run-triggers`,
     'run-triggers',
@@ -224,6 +227,7 @@ const partsOf = (others: string[]) => [
   '* notification network/chat: disabled: set its token if it has one, and enable it',
   '+ state network: serial N',
   ...others,
+  '~ workspace empty: workspaces: 1 added',
   '+ run trigger empty/network',
   '~ workspace network: workspaces: 1 added',
   '+ variable set common',
@@ -260,7 +264,7 @@ const everything = [
 
 it('a dry run of an import lists the changes, without making them', async () => {
   const { code, out, err } = await bring('--dry-run');
-  const counts = '22 to create, 4 to change, 1 unchanged, 6 to do by hand, 0 failed';
+  const counts = '22 to create, 5 to change, 1 unchanged, 6 to do by hand, 0 failed';
   expect({ code, err }).toEqual({ code: 0, err: `${counts}. Nothing was written: this is a dry run\n` });
   expect(out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   expect((await here.list(at('workspaces'))).length).toBe(0);
@@ -372,7 +376,7 @@ it('an import of one workspace copies what it uses, and nothing else', async () 
 
 it('an import copies everything possible, names the rest, and changes nothing when repeated', async () => {
   const first = await bring();
-  expect(first).toMatchObject({ code: 0, err: '22 created, 4 changed, 1 unchanged, 6 to do by hand, 0 failed\n' });
+  expect(first).toMatchObject({ code: 0, err: '22 created, 5 changed, 1 unchanged, 6 to do by hand, 0 failed\n' });
   expect(first.out.replace(/serial \d+/, 'serial N').split('\n')).toEqual(everything);
   const [network, empty] = [await here.get(`${at('workspaces')}/network`), await here.get(`${at('workspaces')}/empty`)];
   for (const name of ['auto-apply', 'project-remote-state'])
@@ -505,7 +509,7 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   });
   expect(out.split('\n')).toEqual([
     '* run task scan: set hmac_key if it has one',
-    '* workspace network: project-remote-state true is not exported, because the tfe provider has no argument for it',
+    '* workspace network: remote state consumers are not exported beside project-remote-state',
     '* notification network/chat: set token if it has one',
     '',
   ]);
@@ -527,6 +531,8 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   const imported = [...read('imports.tf').matchAll(/^ {2}to += (.+)$/gm)].map(([, name]) => name);
   expect(new Set(imported).size).toBe(resources.length);
   expect(read('workspaces.tf')).toMatch(/tags += { stage = "prod" }/);
+  expect(read('workspaces.tf')).toMatch(/project_remote_state += true/);
+  expect(read('workspaces.tf')).toMatch(/remote_state_consumer_ids += \[tfe_workspace\.network\.id\]/);
   expect(read('workspaces.tf')).toMatch(/agent_pool_id += tfe_agent_pool\.ours\.id/);
   const defaults = 'default_execution_mode = "agent"\n  default_agent_pool_id  = tfe_agent_pool.ours.id\n';
   expect(read('projects.tf')).toContain(`  project_id             = tfe_project.remote.id\n  ${defaults}`);
@@ -570,12 +576,12 @@ it.skipIf(!provider)(
     const terraform = (...args: string[]) =>
       spawnSync('terraform', [...args, '-no-color'], {
         cwd: folder,
-        env: { ...env, TF_VAR_network_secret: 'x' },
+        env: { ...env, TF_VAR_network_secret: 'x', TF_VAR_network_env_token: 'x' },
         encoding: 'utf8',
       });
     expect(terraform('validate')).toMatchObject({ status: 0 });
     const planned = terraform('plan', '-input=false');
-    expect(planned.stdout + planned.stderr).toMatch(/Plan: \d+ to import, 0 to add, 1 to change, 0 to destroy\./);
+    expect(planned.stdout + planned.stderr).toMatch(/Plan: \d+ to import, 0 to add, 2 to change, 0 to destroy\./);
   },
   120_000,
 );

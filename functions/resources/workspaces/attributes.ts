@@ -24,7 +24,7 @@ export const workspaceAttributes = {
   'trigger-prefixes': copied,
   'trigger-patterns': copied,
   'global-remote-state': { import: 'copied', export: 'apart' },
-  'project-remote-state': onlyImported(false),
+  'project-remote-state': { import: 'copied', export: 'apart' },
   'assessments-enabled': copied,
   'source-name': copied,
   'source-url': copied,

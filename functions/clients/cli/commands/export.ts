@@ -24,7 +24,7 @@ const begin = (configuration: Configuration, host: string, organization: string)
   configuration.block('main.tf', {
     type: 'terraform',
     body: { required_version: '>= 1.5' },
-    blocks: [{ type: 'required_providers', body: { tfe: { source: 'hashicorp/tfe', version: '>= 0.70' } } }],
+    blocks: [{ type: 'required_providers', body: { tfe: { source: 'hashicorp/tfe', version: '>= 0.74' } } }],
   });
   configuration.block('main.tf', { type: 'provider', labels: ['tfe'], body: { hostname: host, organization } });
 };

@@ -38,22 +38,27 @@ const exportWorkspace = async (work: Export, workspace: Resource): Promise<void>
 
 /** Settings with a resource of their own in the provider. Runs after all workspaces, which they refer to. */
 const exportSettings = async (work: Export, workspace: Resource): Promise<void> => {
-  const { configuration, exported } = work;
+  const { configuration, exported, note } = work;
   const { id, attributes } = workspace;
   const isGlobal = attributes['global-remote-state'] === true;
-  const path = `/workspaces/${id}/relationships/remote-state-consumers`;
-  const consumers = isGlobal
+  const isForProject = attributes['project-remote-state'] === true;
+  const found = isGlobal ? [] : await all(work, `/workspaces/${id}/relationships/remote-state-consumers`);
+  // The provider allows one of the two.
+  const consumers = isForProject
     ? []
     : references(
         work,
-        (await all(work, path)).map((consumer) => consumer.id),
+        found.map((consumer) => consumer.id),
       );
+  if (isForProject && found.length > 0)
+    note(`workspace ${attributes.name}: remote state consumers are not exported beside project-remote-state`);
   const mode = ownMode(workspace, 'execution-mode');
   const body = {
     workspace_id: exported.get(id),
     execution_mode: mode,
     agent_pool_id: mode === 'agent' ? exported.get(related(workspace, 'agent-pool') ?? '') : undefined,
     global_remote_state: isGlobal,
+    ...(isForProject ? { project_remote_state: true } : {}),
     ...(consumers.length ? { remote_state_consumer_ids: consumers } : {}),
   };
   configuration.resource('workspaces.tf', 'tfe_workspace_settings', attributes.name, id, body);
