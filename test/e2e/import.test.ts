@@ -498,7 +498,9 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
     },
   });
   const noted = await bring('--dry-run');
-  expect(noted.out).toBe('* organization: its default execution mode is agent, at the source remote\n');
+  expect(noted.out).toBe(
+    '* organization: default execution mode remote at the source, agent here: change it if needed\n',
+  );
   const folder = join(home, 'exported');
   // The user's own certificate authority is trusted beside the usual ones.
   const authorities = { NODE_EXTRA_CA_CERTS: target.local.caFile, SSL_CERT_FILE: there.caFile ?? target.local.caFile };
@@ -509,7 +511,7 @@ it('an export is configuration for the tfe provider that Terraform accepts, with
   });
   expect(out.split('\n')).toEqual([
     '* run task scan: set hmac_key if it has one',
-    '* workspace network: remote state consumers are not exported beside project-remote-state',
+    '* workspace network: remote state consumers are not exported, because the tfe provider does not allow them with project_remote_state',
     '* notification network/chat: set token if it has one',
     '',
   ]);

@@ -34,8 +34,8 @@ export const exportCommand: Command = {
   about: 'Write an organization as configuration for the tfe provider, with import blocks',
   takes: '<folder>',
   options: ofOrganization,
-  more: `Writes default execution modes, projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications and policies. Sensitive
-values become variables without values (secrets.tf). Then, in the folder, with a token of the host:
+  more: `Writes default execution modes, projects, workspaces, variables, variable sets, teams and their access, run tasks, notifications
+and policies. Sensitive values become variables without values (secrets.tf). Then, in the folder, with a token of the host:
 
   terraform init
   terraform plan -var-file=secrets.tfvars`,

@@ -57,7 +57,11 @@ const begin = async (call: Call, session: Session): Promise<Import> => {
   const here = defaultMode(await session.client.get(`/organizations/${into}`));
   const there = defaultMode(await source.get(`/organizations/${part(from)}`));
   if (here !== there)
-    journal.note('organization', 'todo', `its default execution mode is ${here}, at the source ${there}`);
+    journal.note(
+      'organization',
+      'todo',
+      `default execution mode ${there} at the source, ${here} here: change it if needed`,
+    );
   const only = call.texts('workspace');
   return {
     ...{ source, target, journal, from: part(from), into, only },

@@ -42,16 +42,18 @@ const exportSettings = async (work: Export, workspace: Resource): Promise<void> 
   const { id, attributes } = workspace;
   const isGlobal = attributes['global-remote-state'] === true;
   const isForProject = attributes['project-remote-state'] === true;
-  const found = isGlobal ? [] : await all(work, `/workspaces/${id}/relationships/remote-state-consumers`);
+  const readers = isGlobal ? [] : await all(work, `/workspaces/${id}/relationships/remote-state-consumers`);
   // The provider allows one of the two.
   const consumers = isForProject
     ? []
     : references(
         work,
-        found.map((consumer) => consumer.id),
+        readers.map((consumer) => consumer.id),
       );
-  if (isForProject && found.length > 0)
-    note(`workspace ${attributes.name}: remote state consumers are not exported beside project-remote-state`);
+  if (isForProject && readers.length > 0)
+    note(
+      `workspace ${attributes.name}: remote state consumers are not exported, because the tfe provider does not allow them with project_remote_state`,
+    );
   const mode = ownMode(workspace, 'execution-mode');
   const body = {
     workspace_id: exported.get(id),

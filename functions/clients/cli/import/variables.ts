@@ -55,13 +55,14 @@ export const copyVariables = async (work: Import, owner: Owner): Promise<void> =
   }
 };
 
-const notCopied = 'not copied';
-
-/** The set's project. Identifies the set together with its name, which sets in other projects may have too. */
-const homeOf = (set: Resource, projects: (id: string) => string | undefined): string => {
+/**
+ * The set's project; empty for a set of the organization, undefined if the project was not copied. Identifies the set
+ * together with its name, which sets in other projects may have too.
+ */
+const homeOf = (set: Resource, projects: (id: string) => string | undefined): string | undefined => {
   const parent = set.relationships?.parent?.data;
   if (!parent || Array.isArray(parent) || parent.type !== 'projects') return '';
-  return projects(parent.id) ?? notCopied;
+  return projects(parent.id);
 };
 
 const copySet = async (work: Import, listed: Resource, existing: Resource | undefined): Promise<void> => {
@@ -70,7 +71,7 @@ const copySet = async (work: Import, listed: Resource, existing: Resource | unde
   if (!applies(work, original)) return;
   const item = `variable set ${nameOf(original)}`;
   const home = homeOf(original, (id) => projects.get(id)?.id);
-  if (home === notCopied) throw new Error('its project was not copied');
+  if (home === undefined) throw new Error('its project was not copied');
   const set = await target.sync({
     item,
     type: 'varsets',
